@@ -1,0 +1,60 @@
+// Command hwfeatures writes the two instructions that Go has no function for: CPUID and XGETBV. What their answers mean
+// is decided in Go, where tests can feed made-up processors. It is run from the directory _asm.
+package main
+
+import (
+	"log"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/twogather/twogather/_asm/internal/output"
+)
+
+func main() {
+	log.SetFlags(0)
+	a := build.NewContext()
+	a.ConstraintExpr("!purego")
+	cpuid(a)
+	xgetbv(a)
+	if err := output.Assembly(a, "go run ./hwfeatures", "hwfeatures", "../hwfeatures/cpuid_amd64"); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func cpuid(a *build.Context) {
+	a.Function("cpuid")
+	a.Attributes(attr.NOSPLIT)
+	a.SignatureExpr("func(leaf, sub uint32) (a, b, c, d uint32)")
+	a.Doc("cpuid asks the processor for one leaf; sub selects within leaves that have parts.")
+	a.Comment("Leaf and part; the four answers overwrite both")
+	a.Load(a.Param("leaf"), reg.EAX)
+	a.Load(a.Param("sub"), reg.ECX)
+	a.CPUID()
+	a.Comment("The answers")
+	a.Store(reg.EAX, a.Return("a"))
+	a.Store(reg.EBX, a.Return("b"))
+	a.Store(reg.ECX, a.Return("c"))
+	a.Store(reg.EDX, a.Return("d"))
+	a.RET()
+}
+
+func xgetbv(a *build.Context) {
+	a.Function("xgetbv")
+	a.Attributes(attr.NOSPLIT)
+	a.SignatureExpr("func() uint64")
+	a.Doc(
+		"xgetbv returns XCR0, the register state that the operating system saves and restores.",
+		"It faults unless CPUID announces OSXSAVE.",
+	)
+	a.Comment("Register number 0")
+	a.XORL(reg.ECX, reg.ECX)
+	a.XGETBV()
+	a.Comment("The answer comes in two halves")
+	a.SHLQ(operand.U8(32), reg.RDX)
+	a.ORQ(reg.RDX, reg.RAX)
+	a.Store(reg.RAX, a.ReturnIndex(0))
+	a.RET()
+}

@@ -1,0 +1,26 @@
+//go:build !purego
+
+package hwfeatures
+
+import "golang.org/x/sys/cpu"
+
+// detect takes the operating system's word: an arm64 processor does not let a user program ask.
+func detect() (Set, Processor, tuningReasons) {
+	var s Set
+	for _, f := range [...]struct {
+		feature Set
+		present bool
+	}{
+		{ARMNEON, cpu.ARM64.HasASIMD},
+		{ARMAES, cpu.ARM64.HasAES},
+		{ARMPMULL, cpu.ARM64.HasPMULL},
+		{ARMSVE, cpu.ARM64.HasSVE},
+		{ARMSVE2, cpu.ARM64.HasSVE2},
+	} {
+		if f.present {
+			s |= f.feature
+		}
+	}
+	const why = "VPGATHER is an amd64 instruction"
+	return s.supported(), Processor{}, tuningReasons{why, why}
+}
