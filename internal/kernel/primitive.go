@@ -1,0 +1,44 @@
+package kernel
+
+import "github.com/twogather/twogather/hwfeatures"
+
+// Info is a row of a table without its functions.
+type Info struct {
+	Name              string
+	Requires, Prefers hwfeatures.Set
+	Batch             int
+}
+
+// Info returns the row without its functions.
+func (k *Kernel[F]) Info() Info {
+	return Info{k.Name, k.Requires, k.Prefers, k.Batch}
+}
+
+// A Primitive is a table as commands see it: without the functions' types.
+type Primitive struct {
+	Name    string
+	Kernels []Info
+	// Selected describes the kernels that a processor with the given features uses, the widest first.
+	Selected func(features hwfeatures.Set) []string
+	// New returns the primitive's constructor, whose type is the primitive's own, bound to the kernels that the
+	// features select or, where name is not empty, to that one.
+	New func(features hwfeatures.Set, name string) any
+}
+
+var primitives []*Primitive
+
+// Register makes a primitive known to commands. A package calls it when it is initialised.
+func Register(p *Primitive) { primitives = append(primitives, p) }
+
+// Primitives returns the registered primitives.
+func Primitives() []*Primitive { return primitives }
+
+// Lookup returns the primitive of the given name, or nil.
+func Lookup(name string) *Primitive {
+	for _, p := range primitives {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}

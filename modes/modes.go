@@ -1,0 +1,52 @@
+package modes
+
+import (
+	"crypto/cipher"
+
+	"github.com/twogather/twogather/internal/alias"
+)
+
+// A Bulk is a Block that processes several blocks in one call. Both methods take all of src, a whole number of blocks,
+// and write as many to dst; dst and src may coincide, and must not overlap otherwise.
+type Bulk interface {
+	cipher.Block
+	EncryptBlocks(dst, src []byte)
+	DecryptBlocks(dst, src []byte)
+}
+
+// A BulkCTR carries out counter mode over a whole number of blocks: it XORs src with the encryptions of counter,
+// counter+1 and so on into dst, and leaves in counter the next one. The counter is a big-endian number as wide as a
+// block, and wraps.
+type BulkCTR interface {
+	Bulk
+	XORKeyStreamCTR(dst, src, counter []byte)
+}
+
+// A BulkCBCEncrypter encrypts a whole number of blocks in CBC mode and leaves the last block written in iv.
+type BulkCBCEncrypter interface {
+	Bulk
+	EncryptCBC(dst, src, iv []byte)
+}
+
+// bulkBuffer is how many bytes a mode hands to a Bulk at a time where it needs a buffer of its own: several batches of
+// a wide kernel, a small part of the first-level cache.
+const bulkBuffer = 2048
+
+// checkBlocks is the contract of CryptBlocks: all of src, a whole number of blocks, to the start of dst, in place or not.
+// What breaks it panics before anything is written.
+func checkBlocks(blockSize int, dst, src []byte) {
+	if len(src)%blockSize != 0 {
+		panic("crypto/cipher: input not full blocks")
+	}
+	checkStream(dst, src)
+}
+
+// checkStream is the contract of XORKeyStream, and the part of checkBlocks that it shares.
+func checkStream(dst, src []byte) {
+	if len(dst) < len(src) {
+		panic("crypto/cipher: output smaller than input")
+	}
+	if alias.InexactOverlap(dst[:len(src)], src) {
+		panic("crypto/cipher: invalid buffer overlap")
+	}
+}

@@ -1,0 +1,118 @@
+package twofish
+
+import (
+	"crypto/cipher"
+	"strconv"
+
+	"github.com/twogather/twogather/internal/alias"
+	"github.com/twogather/twogather/modes"
+)
+
+// BlockSize is the Twofish block size in bytes.
+const BlockSize = 16
+
+// maxCall is how many bytes one assembly call covers at most. A goroutine inside assembly cannot be preempted, so
+// longer calls would keep the garbage collector waiting.
+const maxCall = 64 << 10
+
+// A Cipher is Twofish with one key. It implements [crypto/cipher.Block], [modes.Bulk], and the methods that
+// crypto/cipher's constructors look for. It may be copied, and used by several goroutines at once.
+type Cipher struct {
+	schedule schedule
+	plan     plan
+}
+
+var (
+	_ cipher.Block           = (*Cipher)(nil)
+	_ modes.Bulk             = (*Cipher)(nil)
+	_ modes.BulkCBCEncrypter = (*Cipher)(nil)
+	_ modes.BulkCTR          = (*Cipher)(nil)
+)
+
+// KeySizeError is returned for keys of an invalid length. Its value is that length in bytes.
+type KeySizeError int
+
+func (k KeySizeError) Error() string {
+	return "crypto/twofish: invalid key size " + strconv.Itoa(int(k))
+}
+
+// NewCipher returns a Cipher for a key of 16, 24 or 32 bytes. The error for any other length is a [KeySizeError].
+func NewCipher(key []byte) (*Cipher, error) {
+	return newCipher(key, defaultPlan)
+}
+
+// New is [NewCipher] for callers that need a func([]byte) (cipher.Block, error). The interface is nil with an error.
+func New(key []byte) (cipher.Block, error) {
+	c, err := NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func newCipher(key []byte, p plan) (*Cipher, error) {
+	switch len(key) {
+	case 16, 24, 32:
+	default:
+		return nil, KeySizeError(len(key))
+	}
+	c := &Cipher{plan: p}
+	c.schedule.expand(key)
+	return c, nil
+}
+
+// BlockSize returns [BlockSize].
+func (c *Cipher) BlockSize() int { return BlockSize }
+
+// The contract of Encrypt and Decrypt: one block, from the start of src to the start of dst; both may be longer.
+// A buffer that is too short, or an overlap that is not exact, panics before anything is written.
+func checkBlock(dst, src []byte) {
+	if len(src) < BlockSize {
+		panic("crypto/twofish: input not full block")
+	}
+	if len(dst) < BlockSize {
+		panic("crypto/twofish: output not full block")
+	}
+	if alias.InexactOverlap(dst[:BlockSize], src[:BlockSize]) {
+		panic("crypto/twofish: invalid buffer overlap")
+	}
+}
+
+// The contract of EncryptBlocks and DecryptBlocks: all of src, a whole number of blocks, to the start of dst, which
+// may be longer. The two may be the same memory; any other overlap panics, as does a partial block or a short dst.
+func checkBlocks(dst, src []byte) {
+	if len(src)%BlockSize != 0 {
+		panic("crypto/twofish: input not full blocks")
+	}
+	if len(dst) < len(src) {
+		panic("crypto/twofish: output smaller than input")
+	}
+	if alias.InexactOverlap(dst[:len(src)], src) {
+		panic("crypto/twofish: invalid buffer overlap")
+	}
+}
+
+// Encrypt encrypts the first block of src into dst.
+func (c *Cipher) Encrypt(dst, src []byte) {
+	checkBlock(dst, src)
+	c.encryptBlock(dst[:BlockSize], src[:BlockSize])
+}
+
+// Decrypt decrypts the first block of src into dst.
+func (c *Cipher) Decrypt(dst, src []byte) {
+	checkBlock(dst, src)
+	c.decryptBlock(dst[:BlockSize], src[:BlockSize])
+}
+
+// EncryptBlocks encrypts src, any whole number of blocks, into dst, each block by itself. It is what modes of
+// operation are built on, not a mode to encrypt messages with.
+func (c *Cipher) EncryptBlocks(dst, src []byte) {
+	checkBlocks(dst, src)
+	c.crypt(false, dst[:len(src)], src)
+}
+
+// DecryptBlocks is the inverse of [Cipher.EncryptBlocks].
+func (c *Cipher) DecryptBlocks(dst, src []byte) {
+	checkBlocks(dst, src)
+	c.crypt(true, dst[:len(src)], src)
+}
