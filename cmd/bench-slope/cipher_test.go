@@ -1,0 +1,174 @@
+package main
+
+import (
+	"crypto/cipher"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/kernel"
+	"github.com/twogather/twogather/twofish"
+)
+
+// quick keeps a run short; with a given clock nothing is measured twice.
+var quick = []string{"--repetitions", "2", "--cpu-mhz", "2000"}
+
+var operations = []string{"ECB enc", "ECB dec", "CBC enc", "CBC dec", "CTR enc", "CTR dec"}
+
+func usableKernels(features hwfeatures.Set) (names []string) {
+	for _, k := range kernel.Lookup("twofish").Kernels {
+		if features.Has(k.Requires) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// checkGroup takes a group's rows and its footer off lines.
+func checkGroup(t *testing.T, lines []string) []string {
+	t.Helper()
+	if len(lines) < len(operations)+1 {
+		t.Fatalf("the group ends early: %q", lines)
+	}
+	for i, operation := range operations {
+		if !strings.HasPrefix(lines[i], "        "+operation+" | ") {
+			t.Errorf("row %d is %q, want %s", i, lines[i], operation)
+		}
+	}
+	if footer := lines[len(operations)]; footer != "                =" {
+		t.Errorf("footer %q", footer)
+	}
+	return lines[len(operations)+1:]
+}
+
+func TestCipherText(t *testing.T) {
+	for _, test := range []struct{ bits, label string }{
+		{"128", "TWOFISH128"},
+		{"192", "TWOFISH192"},
+		{"256", "TWOFISH   "},
+	} {
+		lines := strings.Split(mustCall(t, append(quick, "cipher", "TwoFish", "--key-size", test.bits)...), "\n")
+		header := " " + test.label + "     |  nanosecs/byte   mebibytes/sec   cycles/byte"
+		if len(lines) < 2 || lines[0] != "Cipher:" || lines[1] != header {
+			t.Fatalf("%s bits: %q", test.bits, lines)
+		}
+		if rest := checkGroup(t, lines[2:]); !slices.Equal(rest, []string{""}) {
+			t.Errorf("%s bits: %q follows", test.bits, rest)
+		}
+	}
+}
+
+func TestCipherMeasuresClock(t *testing.T) {
+	out, errs, status := call("cipher", "--repetitions", "2", "--kernel", "generic", "--unaligned", "--verbose")
+	if status != 0 {
+		t.Fatalf("status %d, %q", status, errs)
+	}
+	lines := strings.Split(out, "\n")
+	if want := " TWOFISH        |  nanosecs/byte   mebibytes/sec   cycles/byte  auto Mhz  kernel generic"; lines[1] != want {
+		t.Errorf("header %q", lines[1])
+	}
+	checkGroup(t, lines[2:])
+	for _, operation := range operations {
+		if !strings.Contains(errs, "\nTWOFISH "+operation+": ") {
+			t.Errorf("--verbose says nothing of %s: %q", operation, errs)
+		}
+	}
+}
+
+func TestCipherAllKernels(t *testing.T) {
+	want := usableKernels(hwfeatures.Enabled())
+	if !slices.Contains(want, "generic") {
+		t.Fatalf("kernels %q", want)
+	}
+
+	lines := strings.Split(mustCall(t, append(quick, "cipher", "--kernel", "all")...), "\n")
+	if lines[0] != "Cipher:" {
+		t.Errorf("section %q", lines[0])
+	}
+	rest := lines[1:]
+	for _, name := range want {
+		if !strings.HasSuffix(rest[0], "  kernel "+name) {
+			t.Errorf("header %q, want kernel %s", rest[0], name)
+		}
+		rest = checkGroup(t, rest[1:])
+	}
+	if !slices.Equal(rest, []string{""}) {
+		t.Errorf("%q follows", rest)
+	}
+}
+
+func TestCipherCSV(t *testing.T) {
+	args := append(quick, "--csv", "cipher", "twofish")
+	features := hwfeatures.Enabled()
+	for _, test := range []struct{ kernel, want string }{
+		{"", strings.Join(kernel.Lookup("twofish").Selected(features), "+")},
+		{"generic", "generic"},
+		{"all", ""},
+	} {
+		names := []string{test.want}
+		full := args
+		if test.kernel != "" {
+			full = append(args[:len(args):len(args)], "--kernel", test.kernel)
+		}
+		if test.kernel == "all" {
+			names = usableKernels(features)
+		}
+		lines := strings.Split(strings.TrimSuffix(mustCall(t, full...), "\n"), "\n")
+		if len(lines) != len(names)*len(operations) {
+			t.Fatalf("%d lines for the kernels %q", len(lines), names)
+		}
+		for i, line := range lines {
+			f := strings.Split(line, ",")
+			if len(f) != 11 {
+				t.Fatalf("%d fields in %q", len(f), line)
+			}
+			want := []string{"cipher", "TWOFISH", operations[i%len(operations)], names[i/len(operations)], "",
+				f[5], "ns/B", f[7], "MiB/s", f[9], "c/B"}
+			if !slices.Equal(f, want) {
+				t.Errorf("line %d is %q, want %q", i, f, want)
+			}
+			for _, v := range []string{f[5], f[7], f[9]} {
+				if _, err := strconv.ParseFloat(v, 64); err != nil && v != "-" {
+					t.Errorf("line %d: %v", i, err)
+				}
+			}
+		}
+	}
+}
+
+// Each row does what its name says: what one undoes of the other, and what the standard library's modes make of it.
+func TestCipherRows(t *testing.T) {
+	block, err := twofish.NewCipher(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	iv := []byte("0123456789abcdef")
+	text := make([]byte, 320)
+	fill(text)
+	expect := map[string]func(dst []byte){
+		"ECB": func(dst []byte) {
+			for i := 0; i < len(dst); i += 16 {
+				block.Encrypt(dst[i:], dst[i:])
+			}
+		},
+		"CBC": func(dst []byte) { cipher.NewCBCEncrypter(block, iv).CryptBlocks(dst, dst) },
+		"CTR": func(dst []byte) { cipher.NewCTR(block, iv).XORKeyStream(dst, dst) },
+	}
+	for i, row := range cipherRows {
+		if got := row.mode + " " + row.operation; got != operations[i] {
+			t.Errorf("row %d is %s, want %s", i, got, operations[i])
+		}
+		in, want := slices.Clone(text), slices.Clone(text)
+		if row.operation == "enc" {
+			expect[row.mode](want)
+		} else {
+			expect[row.mode](in)
+		}
+		row.setup(block, iv)(in)
+		if !slices.Equal(in, want) {
+			t.Errorf("%s %s is wrong", row.mode, row.operation)
+		}
+	}
+}
