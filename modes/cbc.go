@@ -44,7 +44,8 @@ func (x *cbcEncrypter) CryptBlocks(dst, src []byte) {
 
 type cbcDecrypter struct {
 	block cipher.Block
-	bulk  Bulk // block, if it is one
+	bulk  Bulk             // block, if it is one
+	fused BulkCBCDecrypter // block, if it is one
 	size  int
 	// chain starts with the ciphertext block before the next one, the IV at first. The blocks that are being decrypted,
 	// perhaps in place, are kept after it: XORed over the result, chain is the whole of the mode.
@@ -57,8 +58,10 @@ func NewCBCDecrypter(b cipher.Block, iv []byte) cipher.BlockMode {
 	if len(iv) != b.BlockSize() {
 		panic("cipher.NewCBCDecrypter: IV length must equal block size")
 	}
-	bulk, _ := b.(Bulk)
-	return &cbcDecrypter{b, bulk, len(iv), bytes.Clone(iv)}
+	x := &cbcDecrypter{block: b, size: len(iv), chain: bytes.Clone(iv)}
+	x.bulk, _ = b.(Bulk)
+	x.fused, _ = b.(BulkCBCDecrypter)
+	return x
 }
 
 func (x *cbcDecrypter) BlockSize() int { return x.size }
@@ -67,6 +70,10 @@ func (x *cbcDecrypter) SetIV(iv []byte) { setIV(x.chain[:x.size], iv) }
 
 func (x *cbcDecrypter) CryptBlocks(dst, src []byte) {
 	checkBlocks(x.size, dst, src)
+	if x.fused != nil {
+		x.fused.DecryptCBC(dst, src, x.chain)
+		return
+	}
 	step := x.size
 	if x.bulk != nil {
 		step = min(len(src), max(bulkBuffer/x.size, 1)*x.size)

@@ -28,6 +28,12 @@ type BulkCBCEncrypter interface {
 	EncryptCBC(dst, src, iv []byte)
 }
 
+// A BulkCBCDecrypter decrypts a whole number of blocks in CBC mode and leaves the last block of src in iv.
+type BulkCBCDecrypter interface {
+	Bulk
+	DecryptCBC(dst, src, iv []byte)
+}
+
 // bulkBuffer is how many bytes a mode hands to a Bulk at a time where it needs a buffer of its own: several batches of
 // a wide kernel, a small part of the first-level cache.
 const bulkBuffer = 2048

@@ -2,31 +2,75 @@
 
 //go:build amd64 && !purego
 
-// func encryptVPGATHER(s *schedule, dst []byte, src []byte)
+#include "textflag.h"
+
+// func encryptVPGATHER(s *schedule, dst []byte, src []byte, counter *[16]byte)
 // Requires: AVX, AVX2
-TEXT ·encryptVPGATHER(SB), $0-56
+TEXT ·encryptVPGATHER(SB), $8-64
 	MOVQ     s+0(FP), DI
-	MOVQ     dst_base+8(FP), DX
-	MOVQ     src_base+32(FP), SI
-	MOVQ     src_len+40(FP), CX
 	VPCMPEQD Y15, Y15, Y15
 	VPSRLD   $0x18, Y15, Y15
-	JMP      more
+	MOVQ     counter+56(FP), BX
+	TESTQ    BX, BX
+	JEQ      none01
+	MOVL     12(BX), AX
+	BSWAPL   AX
+	MOVL     AX, (SP)
+
+none01:
+	JMP more
 
 batch:
-	// Blocks 0 to 7: load, one word of each block to a register, whiten
-	VMOVDQU      (SI), Y0
-	VMOVDQU      32(SI), Y1
-	VMOVDQU      64(SI), Y2
-	VMOVDQU      96(SI), Y3
-	VPUNPCKLDQ   Y1, Y0, Y8
-	VPUNPCKHDQ   Y1, Y0, Y9
-	VPUNPCKLDQ   Y3, Y2, Y10
-	VPUNPCKHDQ   Y3, Y2, Y11
-	VPUNPCKLQDQ  Y10, Y8, Y0
-	VPUNPCKHQDQ  Y10, Y8, Y1
-	VPUNPCKLQDQ  Y11, Y9, Y2
-	VPUNPCKHQDQ  Y11, Y9, Y3
+	MOVQ  src_base+32(FP), AX
+	MOVQ  counter+56(FP), BX
+	TESTQ BX, BX
+	JNE   counters02
+
+	// Load, one word of each block to a register
+	VMOVDQU     (AX), Y0
+	VMOVDQU     32(AX), Y1
+	VMOVDQU     64(AX), Y2
+	VMOVDQU     96(AX), Y3
+	VPUNPCKLDQ  Y1, Y0, Y8
+	VPUNPCKHDQ  Y1, Y0, Y9
+	VPUNPCKLDQ  Y3, Y2, Y10
+	VPUNPCKHDQ  Y3, Y2, Y11
+	VPUNPCKLQDQ Y10, Y8, Y0
+	VPUNPCKHQDQ Y10, Y8, Y1
+	VPUNPCKLQDQ Y11, Y9, Y2
+	VPUNPCKHQDQ Y11, Y9, Y3
+	VMOVDQU     128(AX), Y4
+	VMOVDQU     160(AX), Y5
+	VMOVDQU     192(AX), Y6
+	VMOVDQU     224(AX), Y7
+	VPUNPCKLDQ  Y5, Y4, Y8
+	VPUNPCKHDQ  Y5, Y4, Y9
+	VPUNPCKLDQ  Y7, Y6, Y10
+	VPUNPCKHDQ  Y7, Y6, Y11
+	VPUNPCKLQDQ Y10, Y8, Y4
+	VPUNPCKHQDQ Y10, Y8, Y5
+	VPUNPCKLQDQ Y11, Y9, Y6
+	VPUNPCKHQDQ Y11, Y9, Y7
+	JMP         whiten03
+
+counters02:
+	// Make counters, whose last word counts and has its bytes in the other order
+	VPBROADCASTD (BX), Y0
+	VPBROADCASTD 4(BX), Y1
+	VPBROADCASTD 8(BX), Y2
+	VPBROADCASTD (SP), Y3
+	VPADDD       blockNumbers80<>+0(SB), Y3, Y3
+	VPSHUFB      swapWords<>+0(SB), Y3, Y3
+	VPBROADCASTD (BX), Y4
+	VPBROADCASTD 4(BX), Y5
+	VPBROADCASTD 8(BX), Y6
+	VPBROADCASTD (SP), Y7
+	VPADDD       blockNumbers81<>+0(SB), Y7, Y7
+	VPSHUFB      swapWords<>+0(SB), Y7, Y7
+	ADDL         $0x10, (SP)
+
+whiten03:
+	// Group 0: whiten
 	VPBROADCASTD 4096(DI), Y8
 	VPXOR        Y8, Y0, Y0
 	VPBROADCASTD 4100(DI), Y9
@@ -36,19 +80,7 @@ batch:
 	VPBROADCASTD 4108(DI), Y11
 	VPXOR        Y11, Y3, Y3
 
-	// Blocks 8 to 15: load, one word of each block to a register, whiten
-	VMOVDQU      128(SI), Y4
-	VMOVDQU      160(SI), Y5
-	VMOVDQU      192(SI), Y6
-	VMOVDQU      224(SI), Y7
-	VPUNPCKLDQ   Y5, Y4, Y8
-	VPUNPCKHDQ   Y5, Y4, Y9
-	VPUNPCKLDQ   Y7, Y6, Y10
-	VPUNPCKHDQ   Y7, Y6, Y11
-	VPUNPCKLQDQ  Y10, Y8, Y4
-	VPUNPCKHQDQ  Y10, Y8, Y5
-	VPUNPCKLQDQ  Y11, Y9, Y6
-	VPUNPCKHQDQ  Y11, Y9, Y7
+	// Group 1: whiten
 	VPBROADCASTD 4096(DI), Y8
 	VPXOR        Y8, Y4, Y4
 	VPBROADCASTD 4100(DI), Y9
@@ -105,20 +137,21 @@ rounds:
 	VPXOR        Y13, Y13, Y13
 	VPGATHERDD   Y14, (DI)(Y12*4), Y13
 	VPXOR        Y13, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPADDD       Y9, Y8, Y9
-	VPBROADCASTD (R8), Y12
-	VPBROADCASTD 4(R8), Y13
-	VPADDD       Y12, Y8, Y8
+	VPBROADCASTD 4(R8), Y12
+	VPADDD       Y9, Y12, Y12
+	VPADDD       Y9, Y12, Y12
+	VPBROADCASTD (R8), Y13
 	VPADDD       Y13, Y9, Y9
-	VPXOR        Y8, Y2, Y2
-	VPSRLD       $0x01, Y2, Y12
-	VPSLLD       $0x1f, Y2, Y2
-	VPOR         Y12, Y2, Y2
 	VPSRLD       $0x1f, Y3, Y13
 	VPADDD       Y3, Y3, Y3
-	VPXOR        Y13, Y9, Y9
-	VPXOR        Y9, Y3, Y3
+	VPOR         Y13, Y3, Y3
+	VPADDD       Y8, Y9, Y9
+	VPADDD       Y8, Y12, Y12
+	VPXOR        Y9, Y2, Y2
+	VPXOR        Y12, Y3, Y3
+	VPSRLD       $0x01, Y2, Y13
+	VPSLLD       $0x1f, Y2, Y2
+	VPOR         Y13, Y2, Y2
 	VPAND        Y15, Y4, Y12
 	VPCMPEQD     Y14, Y14, Y14
 	VPXOR        Y10, Y10, Y10
@@ -161,20 +194,21 @@ rounds:
 	VPXOR        Y13, Y13, Y13
 	VPGATHERDD   Y14, (DI)(Y12*4), Y13
 	VPXOR        Y13, Y11, Y11
-	VPADDD       Y11, Y10, Y10
-	VPADDD       Y11, Y10, Y11
-	VPBROADCASTD (R8), Y12
-	VPBROADCASTD 4(R8), Y13
-	VPADDD       Y12, Y10, Y10
+	VPBROADCASTD 4(R8), Y12
+	VPADDD       Y11, Y12, Y12
+	VPADDD       Y11, Y12, Y12
+	VPBROADCASTD (R8), Y13
 	VPADDD       Y13, Y11, Y11
-	VPXOR        Y10, Y6, Y6
-	VPSRLD       $0x01, Y6, Y12
-	VPSLLD       $0x1f, Y6, Y6
-	VPOR         Y12, Y6, Y6
 	VPSRLD       $0x1f, Y7, Y13
 	VPADDD       Y7, Y7, Y7
-	VPXOR        Y13, Y11, Y11
-	VPXOR        Y11, Y7, Y7
+	VPOR         Y13, Y7, Y7
+	VPADDD       Y10, Y11, Y11
+	VPADDD       Y10, Y12, Y12
+	VPXOR        Y11, Y6, Y6
+	VPXOR        Y12, Y7, Y7
+	VPSRLD       $0x01, Y6, Y13
+	VPSLLD       $0x1f, Y6, Y6
+	VPOR         Y13, Y6, Y6
 	VPAND        Y15, Y2, Y12
 	VPCMPEQD     Y14, Y14, Y14
 	VPXOR        Y8, Y8, Y8
@@ -217,20 +251,21 @@ rounds:
 	VPXOR        Y13, Y13, Y13
 	VPGATHERDD   Y14, (DI)(Y12*4), Y13
 	VPXOR        Y13, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPADDD       Y9, Y8, Y9
-	VPBROADCASTD 8(R8), Y12
-	VPBROADCASTD 12(R8), Y13
-	VPADDD       Y12, Y8, Y8
+	VPBROADCASTD 12(R8), Y12
+	VPADDD       Y9, Y12, Y12
+	VPADDD       Y9, Y12, Y12
+	VPBROADCASTD 8(R8), Y13
 	VPADDD       Y13, Y9, Y9
-	VPXOR        Y8, Y0, Y0
-	VPSRLD       $0x01, Y0, Y12
-	VPSLLD       $0x1f, Y0, Y0
-	VPOR         Y12, Y0, Y0
 	VPSRLD       $0x1f, Y1, Y13
 	VPADDD       Y1, Y1, Y1
-	VPXOR        Y13, Y9, Y9
-	VPXOR        Y9, Y1, Y1
+	VPOR         Y13, Y1, Y1
+	VPADDD       Y8, Y9, Y9
+	VPADDD       Y8, Y12, Y12
+	VPXOR        Y9, Y0, Y0
+	VPXOR        Y12, Y1, Y1
+	VPSRLD       $0x01, Y0, Y13
+	VPSLLD       $0x1f, Y0, Y0
+	VPOR         Y13, Y0, Y0
 	VPAND        Y15, Y6, Y12
 	VPCMPEQD     Y14, Y14, Y14
 	VPXOR        Y10, Y10, Y10
@@ -273,25 +308,26 @@ rounds:
 	VPXOR        Y13, Y13, Y13
 	VPGATHERDD   Y14, (DI)(Y12*4), Y13
 	VPXOR        Y13, Y11, Y11
-	VPADDD       Y11, Y10, Y10
-	VPADDD       Y11, Y10, Y11
-	VPBROADCASTD 8(R8), Y12
-	VPBROADCASTD 12(R8), Y13
-	VPADDD       Y12, Y10, Y10
+	VPBROADCASTD 12(R8), Y12
+	VPADDD       Y11, Y12, Y12
+	VPADDD       Y11, Y12, Y12
+	VPBROADCASTD 8(R8), Y13
 	VPADDD       Y13, Y11, Y11
-	VPXOR        Y10, Y4, Y4
-	VPSRLD       $0x01, Y4, Y12
-	VPSLLD       $0x1f, Y4, Y4
-	VPOR         Y12, Y4, Y4
 	VPSRLD       $0x1f, Y5, Y13
 	VPADDD       Y5, Y5, Y5
-	VPXOR        Y13, Y11, Y11
-	VPXOR        Y11, Y5, Y5
+	VPOR         Y13, Y5, Y5
+	VPADDD       Y10, Y11, Y11
+	VPADDD       Y10, Y12, Y12
+	VPXOR        Y11, Y4, Y4
+	VPXOR        Y12, Y5, Y5
+	VPSRLD       $0x01, Y4, Y13
+	VPSLLD       $0x1f, Y4, Y4
+	VPOR         Y13, Y4, Y4
 	ADDQ         $+16, R8
 	CMPQ         R8, R9
 	JNE          rounds
 
-	// Blocks 0 to 7: whiten, blocks one after the other, store
+	// Group 0: whiten, block by block again
 	VPBROADCASTD 4112(DI), Y8
 	VPXOR        Y8, Y2, Y2
 	VPBROADCASTD 4116(DI), Y9
@@ -308,12 +344,8 @@ rounds:
 	VPUNPCKHQDQ  Y10, Y8, Y3
 	VPUNPCKLQDQ  Y11, Y9, Y0
 	VPUNPCKHQDQ  Y11, Y9, Y1
-	VMOVDQU      Y2, (DX)
-	VMOVDQU      Y3, 32(DX)
-	VMOVDQU      Y0, 64(DX)
-	VMOVDQU      Y1, 96(DX)
 
-	// Blocks 8 to 15: whiten, blocks one after the other, store
+	// Group 1: whiten, block by block again
 	VPBROADCASTD 4112(DI), Y8
 	VPXOR        Y8, Y6, Y6
 	VPBROADCASTD 4116(DI), Y9
@@ -330,45 +362,110 @@ rounds:
 	VPUNPCKHQDQ  Y10, Y8, Y7
 	VPUNPCKLQDQ  Y11, Y9, Y4
 	VPUNPCKHQDQ  Y11, Y9, Y5
-	VMOVDQU      Y6, 128(DX)
-	VMOVDQU      Y7, 160(DX)
-	VMOVDQU      Y4, 192(DX)
-	VMOVDQU      Y5, 224(DX)
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000100, CX
+	MOVQ         dst_base+8(FP), AX
+	MOVQ         src_base+32(FP), CX
+	MOVQ         counter+56(FP), BX
+	TESTQ        BX, BX
+	JEQ          plain04
+
+	// XOR with src
+	VPXOR (CX), Y2, Y2
+	VPXOR 32(CX), Y3, Y3
+	VPXOR 64(CX), Y0, Y0
+	VPXOR 96(CX), Y1, Y1
+	VPXOR 128(CX), Y6, Y6
+	VPXOR 160(CX), Y7, Y7
+	VPXOR 192(CX), Y4, Y4
+	VPXOR 224(CX), Y5, Y5
+
+plain04:
+	// Store
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y3, 32(AX)
+	VMOVDQU Y0, 64(AX)
+	VMOVDQU Y1, 96(AX)
+	VMOVDQU Y6, 128(AX)
+	VMOVDQU Y7, 160(AX)
+	VMOVDQU Y4, 192(AX)
+	VMOVDQU Y5, 224(AX)
+	ADDQ    $0x00000100, src_base+32(FP)
+	ADDQ    $0x00000100, dst_base+8(FP)
+	SUBQ    $0x00000100, src_len+40(FP)
 
 more:
-	CMPQ CX, $0x00000100
+	CMPQ src_len+40(FP), $0x00000100
 	JAE  batch
 	VZEROUPPER
 	RET
 
-// func decryptVPGATHER(s *schedule, dst []byte, src []byte)
+DATA blockNumbers80<>+0(SB)/4, $0x00000000
+DATA blockNumbers80<>+4(SB)/4, $0x00000002
+DATA blockNumbers80<>+8(SB)/4, $0x00000004
+DATA blockNumbers80<>+12(SB)/4, $0x00000006
+DATA blockNumbers80<>+16(SB)/4, $0x00000001
+DATA blockNumbers80<>+20(SB)/4, $0x00000003
+DATA blockNumbers80<>+24(SB)/4, $0x00000005
+DATA blockNumbers80<>+28(SB)/4, $0x00000007
+GLOBL blockNumbers80<>(SB), RODATA|NOPTR, $32
+
+DATA swapWords<>+0(SB)/4, $0x00010203
+DATA swapWords<>+4(SB)/4, $0x04050607
+DATA swapWords<>+8(SB)/4, $0x08090a0b
+DATA swapWords<>+12(SB)/4, $0x0c0d0e0f
+DATA swapWords<>+16(SB)/4, $0x00010203
+DATA swapWords<>+20(SB)/4, $0x04050607
+DATA swapWords<>+24(SB)/4, $0x08090a0b
+DATA swapWords<>+28(SB)/4, $0x0c0d0e0f
+GLOBL swapWords<>(SB), RODATA|NOPTR, $32
+
+DATA blockNumbers81<>+0(SB)/4, $0x00000008
+DATA blockNumbers81<>+4(SB)/4, $0x0000000a
+DATA blockNumbers81<>+8(SB)/4, $0x0000000c
+DATA blockNumbers81<>+12(SB)/4, $0x0000000e
+DATA blockNumbers81<>+16(SB)/4, $0x00000009
+DATA blockNumbers81<>+20(SB)/4, $0x0000000b
+DATA blockNumbers81<>+24(SB)/4, $0x0000000d
+DATA blockNumbers81<>+28(SB)/4, $0x0000000f
+GLOBL blockNumbers81<>(SB), RODATA|NOPTR, $32
+
+// func decryptVPGATHER(s *schedule, dst []byte, src []byte, iv *[16]byte)
 // Requires: AVX, AVX2
-TEXT ·decryptVPGATHER(SB), $0-56
+TEXT ·decryptVPGATHER(SB), $8-64
 	MOVQ     s+0(FP), DI
-	MOVQ     dst_base+8(FP), DX
-	MOVQ     src_base+32(FP), SI
-	MOVQ     src_len+40(FP), CX
 	VPCMPEQD Y15, Y15, Y15
 	VPSRLD   $0x18, Y15, Y15
 	JMP      more
 
 batch:
-	// Blocks 0 to 7: load, one word of each block to a register, whiten
-	VMOVDQU      (SI), Y0
-	VMOVDQU      32(SI), Y1
-	VMOVDQU      64(SI), Y2
-	VMOVDQU      96(SI), Y3
-	VPUNPCKLDQ   Y1, Y0, Y8
-	VPUNPCKHDQ   Y1, Y0, Y9
-	VPUNPCKLDQ   Y3, Y2, Y10
-	VPUNPCKHDQ   Y3, Y2, Y11
-	VPUNPCKLQDQ  Y10, Y8, Y0
-	VPUNPCKHQDQ  Y10, Y8, Y1
-	VPUNPCKLQDQ  Y11, Y9, Y2
-	VPUNPCKHQDQ  Y11, Y9, Y3
+	MOVQ src_base+32(FP), AX
+
+	// Load, one word of each block to a register
+	VMOVDQU     (AX), Y0
+	VMOVDQU     32(AX), Y1
+	VMOVDQU     64(AX), Y2
+	VMOVDQU     96(AX), Y3
+	VPUNPCKLDQ  Y1, Y0, Y8
+	VPUNPCKHDQ  Y1, Y0, Y9
+	VPUNPCKLDQ  Y3, Y2, Y10
+	VPUNPCKHDQ  Y3, Y2, Y11
+	VPUNPCKLQDQ Y10, Y8, Y0
+	VPUNPCKHQDQ Y10, Y8, Y1
+	VPUNPCKLQDQ Y11, Y9, Y2
+	VPUNPCKHQDQ Y11, Y9, Y3
+	VMOVDQU     128(AX), Y4
+	VMOVDQU     160(AX), Y5
+	VMOVDQU     192(AX), Y6
+	VMOVDQU     224(AX), Y7
+	VPUNPCKLDQ  Y5, Y4, Y8
+	VPUNPCKHDQ  Y5, Y4, Y9
+	VPUNPCKLDQ  Y7, Y6, Y10
+	VPUNPCKHDQ  Y7, Y6, Y11
+	VPUNPCKLQDQ Y10, Y8, Y4
+	VPUNPCKHQDQ Y10, Y8, Y5
+	VPUNPCKLQDQ Y11, Y9, Y6
+	VPUNPCKHQDQ Y11, Y9, Y7
+
+	// Group 0: whiten
 	VPBROADCASTD 4112(DI), Y8
 	VPXOR        Y8, Y0, Y0
 	VPBROADCASTD 4116(DI), Y9
@@ -378,19 +475,7 @@ batch:
 	VPBROADCASTD 4124(DI), Y11
 	VPXOR        Y11, Y3, Y3
 
-	// Blocks 8 to 15: load, one word of each block to a register, whiten
-	VMOVDQU      128(SI), Y4
-	VMOVDQU      160(SI), Y5
-	VMOVDQU      192(SI), Y6
-	VMOVDQU      224(SI), Y7
-	VPUNPCKLDQ   Y5, Y4, Y8
-	VPUNPCKHDQ   Y5, Y4, Y9
-	VPUNPCKLDQ   Y7, Y6, Y10
-	VPUNPCKHDQ   Y7, Y6, Y11
-	VPUNPCKLQDQ  Y10, Y8, Y4
-	VPUNPCKHQDQ  Y10, Y8, Y5
-	VPUNPCKLQDQ  Y11, Y9, Y6
-	VPUNPCKHQDQ  Y11, Y9, Y7
+	// Group 1: whiten
 	VPBROADCASTD 4112(DI), Y8
 	VPXOR        Y8, Y4, Y4
 	VPBROADCASTD 4116(DI), Y9
@@ -447,20 +532,21 @@ rounds:
 	VPXOR        Y13, Y13, Y13
 	VPGATHERDD   Y14, (DI)(Y12*4), Y13
 	VPXOR        Y13, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPADDD       Y9, Y8, Y9
-	VPBROADCASTD (R8), Y12
-	VPBROADCASTD 4(R8), Y13
-	VPADDD       Y12, Y8, Y8
+	VPBROADCASTD 4(R8), Y12
+	VPADDD       Y9, Y12, Y12
+	VPADDD       Y9, Y12, Y12
+	VPBROADCASTD (R8), Y13
 	VPADDD       Y13, Y9, Y9
-	VPXOR        Y9, Y3, Y3
-	VPSRLD       $0x01, Y3, Y12
-	VPSLLD       $0x1f, Y3, Y3
-	VPOR         Y12, Y3, Y3
 	VPSRLD       $0x1f, Y2, Y13
 	VPADDD       Y2, Y2, Y2
-	VPXOR        Y13, Y8, Y8
-	VPXOR        Y8, Y2, Y2
+	VPOR         Y13, Y2, Y2
+	VPADDD       Y8, Y9, Y9
+	VPADDD       Y8, Y12, Y12
+	VPXOR        Y12, Y3, Y3
+	VPXOR        Y9, Y2, Y2
+	VPSRLD       $0x01, Y3, Y13
+	VPSLLD       $0x1f, Y3, Y3
+	VPOR         Y13, Y3, Y3
 	VPAND        Y15, Y4, Y12
 	VPCMPEQD     Y14, Y14, Y14
 	VPXOR        Y10, Y10, Y10
@@ -503,20 +589,21 @@ rounds:
 	VPXOR        Y13, Y13, Y13
 	VPGATHERDD   Y14, (DI)(Y12*4), Y13
 	VPXOR        Y13, Y11, Y11
-	VPADDD       Y11, Y10, Y10
-	VPADDD       Y11, Y10, Y11
-	VPBROADCASTD (R8), Y12
-	VPBROADCASTD 4(R8), Y13
-	VPADDD       Y12, Y10, Y10
+	VPBROADCASTD 4(R8), Y12
+	VPADDD       Y11, Y12, Y12
+	VPADDD       Y11, Y12, Y12
+	VPBROADCASTD (R8), Y13
 	VPADDD       Y13, Y11, Y11
-	VPXOR        Y11, Y7, Y7
-	VPSRLD       $0x01, Y7, Y12
-	VPSLLD       $0x1f, Y7, Y7
-	VPOR         Y12, Y7, Y7
 	VPSRLD       $0x1f, Y6, Y13
 	VPADDD       Y6, Y6, Y6
-	VPXOR        Y13, Y10, Y10
-	VPXOR        Y10, Y6, Y6
+	VPOR         Y13, Y6, Y6
+	VPADDD       Y10, Y11, Y11
+	VPADDD       Y10, Y12, Y12
+	VPXOR        Y12, Y7, Y7
+	VPXOR        Y11, Y6, Y6
+	VPSRLD       $0x01, Y7, Y13
+	VPSLLD       $0x1f, Y7, Y7
+	VPOR         Y13, Y7, Y7
 	VPAND        Y15, Y2, Y12
 	VPCMPEQD     Y14, Y14, Y14
 	VPXOR        Y8, Y8, Y8
@@ -559,20 +646,21 @@ rounds:
 	VPXOR        Y13, Y13, Y13
 	VPGATHERDD   Y14, (DI)(Y12*4), Y13
 	VPXOR        Y13, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPADDD       Y9, Y8, Y9
-	VPBROADCASTD -8(R8), Y12
-	VPBROADCASTD -4(R8), Y13
-	VPADDD       Y12, Y8, Y8
+	VPBROADCASTD -4(R8), Y12
+	VPADDD       Y9, Y12, Y12
+	VPADDD       Y9, Y12, Y12
+	VPBROADCASTD -8(R8), Y13
 	VPADDD       Y13, Y9, Y9
-	VPXOR        Y9, Y1, Y1
-	VPSRLD       $0x01, Y1, Y12
-	VPSLLD       $0x1f, Y1, Y1
-	VPOR         Y12, Y1, Y1
 	VPSRLD       $0x1f, Y0, Y13
 	VPADDD       Y0, Y0, Y0
-	VPXOR        Y13, Y8, Y8
-	VPXOR        Y8, Y0, Y0
+	VPOR         Y13, Y0, Y0
+	VPADDD       Y8, Y9, Y9
+	VPADDD       Y8, Y12, Y12
+	VPXOR        Y12, Y1, Y1
+	VPXOR        Y9, Y0, Y0
+	VPSRLD       $0x01, Y1, Y13
+	VPSLLD       $0x1f, Y1, Y1
+	VPOR         Y13, Y1, Y1
 	VPAND        Y15, Y6, Y12
 	VPCMPEQD     Y14, Y14, Y14
 	VPXOR        Y10, Y10, Y10
@@ -615,25 +703,26 @@ rounds:
 	VPXOR        Y13, Y13, Y13
 	VPGATHERDD   Y14, (DI)(Y12*4), Y13
 	VPXOR        Y13, Y11, Y11
-	VPADDD       Y11, Y10, Y10
-	VPADDD       Y11, Y10, Y11
-	VPBROADCASTD -8(R8), Y12
-	VPBROADCASTD -4(R8), Y13
-	VPADDD       Y12, Y10, Y10
+	VPBROADCASTD -4(R8), Y12
+	VPADDD       Y11, Y12, Y12
+	VPADDD       Y11, Y12, Y12
+	VPBROADCASTD -8(R8), Y13
 	VPADDD       Y13, Y11, Y11
-	VPXOR        Y11, Y5, Y5
-	VPSRLD       $0x01, Y5, Y12
-	VPSLLD       $0x1f, Y5, Y5
-	VPOR         Y12, Y5, Y5
 	VPSRLD       $0x1f, Y4, Y13
 	VPADDD       Y4, Y4, Y4
-	VPXOR        Y13, Y10, Y10
-	VPXOR        Y10, Y4, Y4
+	VPOR         Y13, Y4, Y4
+	VPADDD       Y10, Y11, Y11
+	VPADDD       Y10, Y12, Y12
+	VPXOR        Y12, Y5, Y5
+	VPXOR        Y11, Y4, Y4
+	VPSRLD       $0x01, Y5, Y13
+	VPSLLD       $0x1f, Y5, Y5
+	VPOR         Y13, Y5, Y5
 	ADDQ         $-16, R8
 	CMPQ         R8, R9
 	JNE          rounds
 
-	// Blocks 0 to 7: whiten, blocks one after the other, store
+	// Group 0: whiten, block by block again
 	VPBROADCASTD 4096(DI), Y8
 	VPXOR        Y8, Y2, Y2
 	VPBROADCASTD 4100(DI), Y9
@@ -650,12 +739,8 @@ rounds:
 	VPUNPCKHQDQ  Y10, Y8, Y3
 	VPUNPCKLQDQ  Y11, Y9, Y0
 	VPUNPCKHQDQ  Y11, Y9, Y1
-	VMOVDQU      Y2, (DX)
-	VMOVDQU      Y3, 32(DX)
-	VMOVDQU      Y0, 64(DX)
-	VMOVDQU      Y1, 96(DX)
 
-	// Blocks 8 to 15: whiten, blocks one after the other, store
+	// Group 1: whiten, block by block again
 	VPBROADCASTD 4096(DI), Y8
 	VPXOR        Y8, Y6, Y6
 	VPBROADCASTD 4100(DI), Y9
@@ -672,16 +757,42 @@ rounds:
 	VPUNPCKHQDQ  Y10, Y8, Y7
 	VPUNPCKLQDQ  Y11, Y9, Y4
 	VPUNPCKHQDQ  Y11, Y9, Y5
-	VMOVDQU      Y6, 128(DX)
-	VMOVDQU      Y7, 160(DX)
-	VMOVDQU      Y4, 192(DX)
-	VMOVDQU      Y5, 224(DX)
-	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, DX
-	SUBQ         $0x00000100, CX
+	MOVQ         dst_base+8(FP), AX
+	MOVQ         src_base+32(FP), CX
+	MOVQ         iv+56(FP), BX
+	TESTQ        BX, BX
+	JEQ          plain02
+
+	// XOR with the blocks before; the last of src is the next IV
+	VMOVDQU     240(CX), X12
+	VMOVDQU     (BX), X8
+	VINSERTI128 $0x01, (CX), Y8, Y8
+	VMOVDQU     X12, (BX)
+	VPXOR       Y8, Y2, Y2
+	VPXOR       16(CX), Y3, Y3
+	VPXOR       48(CX), Y0, Y0
+	VPXOR       80(CX), Y1, Y1
+	VPXOR       112(CX), Y6, Y6
+	VPXOR       144(CX), Y7, Y7
+	VPXOR       176(CX), Y4, Y4
+	VPXOR       208(CX), Y5, Y5
+
+plain02:
+	// Store
+	VMOVDQU Y2, (AX)
+	VMOVDQU Y3, 32(AX)
+	VMOVDQU Y0, 64(AX)
+	VMOVDQU Y1, 96(AX)
+	VMOVDQU Y6, 128(AX)
+	VMOVDQU Y7, 160(AX)
+	VMOVDQU Y4, 192(AX)
+	VMOVDQU Y5, 224(AX)
+	ADDQ    $0x00000100, src_base+32(FP)
+	ADDQ    $0x00000100, dst_base+8(FP)
+	SUBQ    $0x00000100, src_len+40(FP)
 
 more:
-	CMPQ CX, $0x00000100
+	CMPQ src_len+40(FP), $0x00000100
 	JAE  batch
 	VZEROUPPER
 	RET

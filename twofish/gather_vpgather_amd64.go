@@ -4,14 +4,16 @@
 
 package twofish
 
-// encryptVPGATHER encrypts the blocks of src, a multiple of sixteen, into dst, as encryptGeneric does.
+// encryptVPGATHER encrypts the blocks of src, a multiple of 16, into dst, as encryptGeneric does.
+// With a counter, it XORs src with the encryptions of counter, counter+1 and so on instead; the last four bytes must not wrap.
 // Table entries come by VPGATHERDD.
 //
 //go:noescape
-func encryptVPGATHER(s *schedule, dst []byte, src []byte)
+func encryptVPGATHER(s *schedule, dst []byte, src []byte, counter *[16]byte)
 
-// decryptVPGATHER decrypts the blocks of src, a multiple of sixteen, into dst, as decryptGeneric does.
+// decryptVPGATHER decrypts the blocks of src, a multiple of 16, into dst, as decryptGeneric does.
+// With an IV, it decrypts in CBC mode, and the IV becomes the last block of src.
 // Table entries come by VPGATHERDD.
 //
 //go:noescape
-func decryptVPGATHER(s *schedule, dst []byte, src []byte)
+func decryptVPGATHER(s *schedule, dst []byte, src []byte, iv *[16]byte)

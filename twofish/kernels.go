@@ -5,51 +5,63 @@ import (
 	"github.com/twogather/twogather/internal/kernel"
 )
 
-// funcs are one kernel's operations. encrypt and decrypt take whole batches, at most maxCall bytes, in place or not.
-// cbcEncrypt, on kernels made for latency, takes any number of blocks and leaves the last one written in iv.
+// funcs are one kernel's operations. All take whole batches, at most maxCall bytes, in place or not. ctr and cbcDecrypt
+// are there where the kernel is wide and does them in registers, cbcEncrypt where it is made for latency.
 //
 // A call through a func value would make its caller's buffers escape to the heap. So the table's functions serve tests
-// and tools; production calls reach the same ones by the switches cryptWith and cbcEncryptWith beside the table.
+// and tools; production calls reach the same ones by the switches in operations beside the table.
 type funcs struct {
 	encrypt, decrypt func(s *schedule, dst, src []byte)
-	cbcEncrypt       func(s *schedule, dst, src []byte, iv *[BlockSize]byte)
+	// ctr XORs src with the encryptions of counter and its successors. The counter's last four bytes must not wrap on the
+	// way; it stays as it is.
+	ctr func(s *schedule, dst, src []byte, counter *[BlockSize]byte)
+	// cbcDecrypt and cbcEncrypt leave the last ciphertext block in iv.
+	cbcDecrypt, cbcEncrypt func(s *schedule, dst, src []byte, iv *[BlockSize]byte)
 }
 
 // genericKernel is the last row of every table.
 var genericKernel = kernel.Kernel[funcs]{
 	Name:  "generic",
 	Batch: 1,
-	Funcs: funcs{encryptGeneric, decryptGeneric, cbcEncryptGeneric},
+	Funcs: funcs{encrypt: encryptGeneric, decrypt: decryptGeneric, cbcEncrypt: cbcEncryptGeneric},
 }
 
-// A plan says which kernels a Cipher's calls go through: whole batches through wide, then what is left through narrow
-// or, from pad bytes on, through wide with padding. The kernels are rows of the table.
+// A plan says which kernels a Cipher's calls go through: step by step, each takes whole batches of what is left. The last
+// step leaves nothing.
 type plan struct {
-	wide, narrow uint8
-	batch, pad   uint16 // bytes
+	steps [3]step
+	last  uint8 // index of the last step
+}
+
+type step struct {
+	kernel uint8  // row of the table
+	batch  uint16 // bytes
+	pad    uint16 // what is left of at least so many bytes is padded to a batch
+}
+
+func stepOf(k, pad int) step {
+	return step{uint8(k), uint16(kernels[k].Batch * BlockSize), uint16(pad * BlockSize)}
 }
 
 // forcedPlan uses one kernel for every length.
 func forcedPlan(k int) plan {
-	return plan{wide: uint8(k), narrow: uint8(k), batch: uint16(kernels[k].Batch * BlockSize)}
+	return plan{steps: [3]step{stepOf(k, 1)}}
 }
 
-// choosePlan is the plan for a processor with the given features.
+// choosePlan is the plan for a processor with the given features: the default kernel, then what suits the processor for
+// smaller and smaller batches.
 func choosePlan(features hwfeatures.Set) plan {
-	p := forcedPlan(kernels.Default(features))
-	for i, k := range kernels.Usable(features) {
-		if k.Batch == 1 {
-			p.narrow = uint8(i)
-			break
+	p := plan{steps: [3]step{stepOf(kernels.Default(features), 1)}}
+	for k, row := range kernels.Usable(features) {
+		smaller := row.Batch*BlockSize < int(p.steps[p.last].batch)
+		if smaller && features.Has(row.Prefers) {
+			p.steps[p.last].pad = uint16(padFrom(p.steps[p.last].kernel) * BlockSize)
+			p.last++
+			p.steps[p.last] = stepOf(k, 1)
 		}
 	}
-	p.pad = padFrom * BlockSize
 	return p
 }
-
-// padFrom is how many blocks take less time padded to sixteen than through the scalar kernel. On Zen 5 (EPYC), in
-// cycles: TODO measure
-const padFrom = 14
 
 // primitive is this package's name in TWOGATHER_KERNEL and in the registry.
 const primitive = "twofish"
@@ -70,10 +82,11 @@ func init() {
 		Name: primitive,
 		Selected: func(features hwfeatures.Set) []string {
 			p := selectPlan(features)
-			if p.wide == p.narrow {
-				return []string{kernels[p.wide].Name}
+			var names []string
+			for _, s := range p.steps[:p.last+1] {
+				names = append(names, kernels[s.kernel].Name)
 			}
-			return []string{kernels[p.wide].Name, kernels[p.narrow].Name}
+			return names
 		},
 		New: func(features hwfeatures.Set, name string) any {
 			p := selectPlan(features)
@@ -89,35 +102,46 @@ func init() {
 	kernel.Register(p)
 }
 
+// maxCall is how many bytes one kernel call covers at most. A goroutine inside assembly cannot be preempted, so longer
+// calls would keep the garbage collector waiting.
+const maxCall = 64 << 10
+
+// cut returns how much of n bytes, at least one batch, the next call takes.
+func cut(n, batch int) int {
+	n = min(n, maxCall)
+	return n - n%batch
+}
+
 // crypt encrypts or decrypts src into dst, which has the same length, as the plan says.
 func (c *Cipher) crypt(decrypt bool, dst, src []byte) {
-	batch := int(c.plan.batch)
-	for len(src) >= batch {
-		n := min(len(src), maxCall)
-		n -= n % batch
-		cryptWith(c.plan.wide, decrypt, &c.schedule, dst[:n], src[:n])
-		dst, src = dst[n:], src[n:]
-	}
-	switch {
-	case len(src) == 0:
-	case len(src) < int(c.plan.pad):
-		cryptWith(c.plan.narrow, decrypt, &c.schedule, dst, src)
-	default:
-		c.cryptPadded(decrypt, dst, src)
+	for i := range c.plan.steps {
+		s := &c.plan.steps[i]
+		for len(src) >= int(s.batch) {
+			n := cut(len(src), int(s.batch))
+			cryptWith(s.kernel, decrypt, &c.schedule, dst[:n], src[:n])
+			dst, src = dst[n:], src[n:]
+		}
+		if len(src) == 0 {
+			return
+		}
+		if len(src) >= int(s.pad) {
+			c.cryptPadded(s, decrypt, dst, src)
+			return
+		}
 	}
 }
 
 // maxBatch is the largest batch of any kernel, in bytes.
 const maxBatch = 16 * BlockSize
 
-// cryptPadded takes less than a batch through the wide kernel. It has its own frame, so that only calls which need the
-// buffer clear it.
+// cryptPadded takes less than a batch through a kernel. It has its own frame, so that only calls which need the buffer
+// clear it.
 //
 //go:noinline
-func (c *Cipher) cryptPadded(decrypt bool, dst, src []byte) {
+func (c *Cipher) cryptPadded(s *step, decrypt bool, dst, src []byte) {
 	var buf [maxBatch]byte
 	copy(buf[:], src)
-	b := buf[:c.plan.batch]
-	cryptWith(c.plan.wide, decrypt, &c.schedule, b, b)
+	b := buf[:s.batch]
+	cryptWith(s.kernel, decrypt, &c.schedule, b, b)
 	copy(dst, b)
 }

@@ -10,6 +10,8 @@ import (
 // Rows of the table, for the switches below.
 const (
 	kernelVPGATHER = iota
+	kernelManual
+	kernelManual8
 	kernelScalarBMI2
 	kernelScalar
 	kernelGeneric
@@ -21,49 +23,129 @@ var kernels = kernel.Table[funcs]{
 		Requires: hwfeatures.IntelAVX2,
 		Prefers:  hwfeatures.IntelFastVPGATHER | hwfeatures.VPGATHERBeatsManual,
 		Batch:    16,
-		Funcs:    funcs{encrypt: encryptVPGATHER, decrypt: decryptVPGATHER},
+		Funcs:    fused(encryptVPGATHER, decryptVPGATHER),
+	},
+	kernelManual: {
+		Name:     "avx2-manual",
+		Requires: hwfeatures.IntelAVX2 | hwfeatures.IntelBMI2,
+		Batch:    16,
+		Funcs:    fused(encryptManual, decryptManual),
+	},
+	kernelManual8: {
+		Name:     "avx2-manual-8",
+		Requires: hwfeatures.IntelAVX2 | hwfeatures.IntelBMI2,
+		Batch:    8,
+		Funcs:    fused(encryptManual8, decryptManual8),
 	},
 	kernelScalarBMI2: {
 		Name:     "amd64-scalar-bmi2",
 		Requires: hwfeatures.IntelBMI2,
 		Batch:    1,
-		Funcs:    funcs{encryptScalarBMI2, decryptScalarBMI2, cbcEncryptScalarBMI2},
+		Funcs:    funcs{encrypt: encryptScalarBMI2, decrypt: decryptScalarBMI2, cbcEncrypt: cbcEncryptScalarBMI2},
 	},
 	kernelScalar: {
 		Name:  "amd64-scalar",
 		Batch: 1,
-		Funcs: funcs{encryptScalar, decryptScalar, cbcEncryptScalar},
+		Funcs: funcs{encrypt: encryptScalar, decrypt: decryptScalar, cbcEncrypt: cbcEncryptScalar},
 	},
 	kernelGeneric: genericKernel,
 }
 
+// padFrom says from how many blocks on a remainder takes less time padded to a batch of kernel k than by way of the smaller
+// kernels. On Zen 5 (EPYC), in cycles for a call of so many blocks:
+//
+//	                                        5 blocks    6    7   12   13   15
+//	avx2-manual, padded                                     1035 1033 1029
+//	avx2-manual-8, padded                        626  628  628           1223
+//	amd64-scalar-bmi2, from 8 on after a batch   570  626  666  975 1159
+func padFrom(k uint8) int {
+	switch k {
+	case kernelManual:
+		return 13
+	case kernelManual8:
+		return 7
+	}
+	return kernels[k].Batch // never
+}
+
+// fused takes a wide kernel's functions apart: their last argument chooses between two operations.
+func fused(encrypt, decrypt func(s *schedule, dst, src []byte, chain *[BlockSize]byte)) funcs {
+	return funcs{
+		encrypt:    func(s *schedule, dst, src []byte) { encrypt(s, dst, src, nil) },
+		decrypt:    func(s *schedule, dst, src []byte) { decrypt(s, dst, src, nil) },
+		ctr:        encrypt,
+		cbcDecrypt: decrypt,
+	}
+}
+
 // cryptWith calls kernel k's encrypt or decrypt directly.
 func cryptWith(k uint8, decrypt bool, s *schedule, dst, src []byte) {
-	switch {
-	case k == kernelVPGATHER && !decrypt:
-		encryptVPGATHER(s, dst, src)
-	case k == kernelVPGATHER:
-		decryptVPGATHER(s, dst, src)
-	case k == kernelScalarBMI2 && !decrypt:
+	if decrypt {
+		decryptWith(k, s, dst, src, nil)
+	} else {
+		encryptWith(k, s, dst, src, nil)
+	}
+}
+
+// encryptWith calls kernel k's encrypt directly, or, with a counter, its ctr.
+func encryptWith(k uint8, s *schedule, dst, src []byte, counter *[BlockSize]byte) {
+	switch k {
+	case kernelVPGATHER:
+		encryptVPGATHER(s, dst, src, counter)
+	case kernelManual:
+		encryptManual(s, dst, src, counter)
+	case kernelManual8:
+		encryptManual8(s, dst, src, counter)
+	case kernelScalarBMI2:
 		encryptScalarBMI2(s, dst, src)
-	case k == kernelScalarBMI2:
-		decryptScalarBMI2(s, dst, src)
-	case k == kernelScalar && !decrypt:
+	case kernelScalar:
 		encryptScalar(s, dst, src)
-	case k == kernelScalar:
-		decryptScalar(s, dst, src)
-	case !decrypt:
+	default:
 		encryptGeneric(s, dst, src)
+	}
+}
+
+// decryptWith calls kernel k's decrypt directly, or, with an IV, its cbcDecrypt.
+func decryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) {
+	switch k {
+	case kernelVPGATHER:
+		decryptVPGATHER(s, dst, src, iv)
+	case kernelManual:
+		decryptManual(s, dst, src, iv)
+	case kernelManual8:
+		decryptManual8(s, dst, src, iv)
+	case kernelScalarBMI2:
+		decryptScalarBMI2(s, dst, src)
+	case kernelScalar:
+		decryptScalar(s, dst, src)
 	default:
 		decryptGeneric(s, dst, src)
 	}
+}
+
+// isFused reports whether kernel k has ctr and cbcDecrypt.
+func isFused(k uint8) bool { return k <= kernelManual8 }
+
+// cbcEncryptWith calls kernel k's cbcEncrypt directly and reports whether there is one.
+func cbcEncryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) bool {
+	switch k {
+	case kernelScalarBMI2:
+		cbcEncryptScalarBMI2(s, dst, src, iv)
+	case kernelScalar:
+		cbcEncryptScalar(s, dst, src, iv)
+	case kernelGeneric:
+		cbcEncryptGeneric(s, dst, src, iv)
+	default:
+		return false
+	}
+	return true
 }
 
 // encryptBlock and decryptBlock are crypt for one block. They spare the kernel that most processors use for it the way
 // through the plan, which would take a tenth of the time.
 
 func (c *Cipher) encryptBlock(dst, src []byte) {
-	if c.plan.narrow == kernelScalarBMI2 {
+	if c.plan.steps[c.plan.last].kernel == kernelScalarBMI2 {
 		encryptScalarBMI2(&c.schedule, dst, src)
 		return
 	}
@@ -71,25 +153,11 @@ func (c *Cipher) encryptBlock(dst, src []byte) {
 }
 
 func (c *Cipher) decryptBlock(dst, src []byte) {
-	if c.plan.narrow == kernelScalarBMI2 {
+	if c.plan.steps[c.plan.last].kernel == kernelScalarBMI2 {
 		decryptScalarBMI2(&c.schedule, dst, src)
 		return
 	}
 	c.crypt(true, dst, src)
-}
-
-// cbcEncrypt encrypts in CBC mode with the narrow kernel.
-func (c *Cipher) cbcEncrypt(dst, src []byte, iv *[BlockSize]byte) {
-	switch c.plan.narrow {
-	case kernelScalarBMI2:
-		cbcEncryptScalarBMI2(&c.schedule, dst, src, iv)
-	case kernelScalar:
-		cbcEncryptScalar(&c.schedule, dst, src, iv)
-	case kernelGeneric:
-		cbcEncryptGeneric(&c.schedule, dst, src, iv)
-	default: // forced
-		c.cbcEncryptBlocks(dst, src, iv)
-	}
 }
 
 var hasAVX2 = hwfeatures.Enabled().Has(hwfeatures.IntelAVX2)
@@ -99,9 +167,6 @@ func fillCounters(dst []byte, hi, lo uint64) {
 	if n := len(dst) &^ 127; hasAVX2 && n > 0 && lo+uint64(n/BlockSize) >= lo {
 		fillCountersAVX2(dst[:n], hi, lo)
 		dst, lo = dst[n:], lo+uint64(n/BlockSize)
-		if lo == 0 {
-			hi++
-		}
 	}
 	fillCountersGeneric(dst, hi, lo)
 }

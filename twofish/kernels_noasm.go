@@ -6,7 +6,7 @@ import "github.com/twogather/twogather/internal/kernel"
 
 var kernels = kernel.Table[funcs]{genericKernel}
 
-func cryptWith(k uint8, decrypt bool, s *schedule, dst, src []byte) {
+func cryptWith(_ uint8, decrypt bool, s *schedule, dst, src []byte) {
 	if decrypt {
 		decryptGeneric(s, dst, src)
 	} else {
@@ -14,11 +14,24 @@ func cryptWith(k uint8, decrypt bool, s *schedule, dst, src []byte) {
 	}
 }
 
+func padFrom(uint8) int { return 1 }
+
+func isFused(uint8) bool { return false }
+
+func encryptWith(_ uint8, s *schedule, dst, src []byte, _ *[BlockSize]byte) {
+	encryptGeneric(s, dst, src)
+}
+
+func decryptWith(_ uint8, s *schedule, dst, src []byte, _ *[BlockSize]byte) {
+	decryptGeneric(s, dst, src)
+}
+
+func cbcEncryptWith(_ uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) bool {
+	cbcEncryptGeneric(s, dst, src, iv)
+	return true
+}
+
 func (c *Cipher) encryptBlock(dst, src []byte) { encryptGeneric(&c.schedule, dst, src) }
 func (c *Cipher) decryptBlock(dst, src []byte) { decryptGeneric(&c.schedule, dst, src) }
-
-func (c *Cipher) cbcEncrypt(dst, src []byte, iv *[BlockSize]byte) {
-	cbcEncryptGeneric(&c.schedule, dst, src, iv)
-}
 
 func fillCounters(dst []byte, hi, lo uint64) { fillCountersGeneric(dst, hi, lo) }

@@ -11,10 +11,6 @@ import (
 // BlockSize is the Twofish block size in bytes.
 const BlockSize = 16
 
-// maxCall is how many bytes one assembly call covers at most. A goroutine inside assembly cannot be preempted, so
-// longer calls would keep the garbage collector waiting.
-const maxCall = 64 << 10
-
 // A Cipher is Twofish with one key. It implements [crypto/cipher.Block], [modes.Bulk], and the methods that
 // crypto/cipher's constructors look for. It may be copied, and used by several goroutines at once.
 type Cipher struct {
@@ -26,6 +22,7 @@ var (
 	_ cipher.Block           = (*Cipher)(nil)
 	_ modes.Bulk             = (*Cipher)(nil)
 	_ modes.BulkCBCEncrypter = (*Cipher)(nil)
+	_ modes.BulkCBCDecrypter = (*Cipher)(nil)
 	_ modes.BulkCTR          = (*Cipher)(nil)
 )
 

@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"go/types"
 
+	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/gotypes"
 	"github.com/mmcloughlin/avo/operand"
@@ -18,6 +19,7 @@ type assembler struct {
 	decrypt  bool
 	schedule reg.Register // the *schedule argument
 	labels   int
+	shared   map[string]operand.Mem
 }
 
 // Rounds, and where the schedule's parts lie. A test in package twofish holds the offsets together with the Go type.
@@ -30,7 +32,7 @@ const (
 )
 
 func newAssembler() *assembler {
-	a := &assembler{Context: build.NewContext(), schedule: reg.RDI}
+	a := &assembler{Context: build.NewContext(), schedule: reg.RDI, shared: map[string]operand.Mem{}}
 	// The assembly sees the schedule behind a pointer only, so an opaque type of that name will do.
 	a.pkg = types.NewPackage("github.com/twogather/twogather/twofish", "twofish")
 	name := types.NewTypeName(token.NoPos, a.pkg, "schedule", nil)
@@ -63,6 +65,18 @@ func (a *assembler) address(c gotypes.Component) operand.Mem {
 
 // word is where one word of a state lives.
 type word = operand.Op
+
+// constant returns the read-only data of the given name, which fill writes where it is asked for first.
+func (a *assembler) constant(name string, fill func()) operand.Mem {
+	data, ok := a.shared[name]
+	if !ok {
+		data = a.StaticGlobal(name)
+		a.DataAttributes(attr.RODATA | attr.NOPTR)
+		fill()
+		a.shared[name] = data
+	}
+	return data
+}
 
 // label returns a label that is unique within the function.
 func (a *assembler) label(name string) string {
@@ -127,3 +141,19 @@ func (a *assembler) direction() (verb, does string) {
 	}
 	return "encrypt", "encrypts"
 }
+
+// A gpr is a general register by its names: all of it, the low 32 bits and, where they have names, the two lowest bytes.
+type gpr struct{ q, d, low, high reg.Register }
+
+var (
+	rax = gpr{reg.RAX, reg.EAX, reg.AL, reg.AH}
+	rbx = gpr{reg.RBX, reg.EBX, reg.BL, reg.BH}
+	rcx = gpr{reg.RCX, reg.ECX, reg.CL, reg.CH}
+	rdx = gpr{reg.RDX, reg.EDX, reg.DL, reg.DH}
+	rsi = gpr{q: reg.RSI, d: reg.ESI}
+	rbp = gpr{q: reg.RBP, d: reg.EBP}
+	r8  = gpr{q: reg.R8, d: reg.R8L}
+	r9  = gpr{q: reg.R9, d: reg.R9L}
+	r10 = gpr{q: reg.R10, d: reg.R10L}
+	r11 = gpr{q: reg.R11, d: reg.R11L}
+)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -19,21 +18,21 @@ func (a *assembler) fillCounters() {
 	a.text("fillCountersAVX2", "func(dst []byte, hi, lo uint64)",
 		"fillCountersAVX2 writes consecutive counters as fillCountersGeneric does. The length of dst is a multiple of 128 bytes",
 		"and lo does not wrap.")
-	swap := a.StaticGlobal("swapQuadwords")
-	a.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 4 {
-		a.AddDatum(8*i, operand.U64([]uint64{0x0001020304050607, 0x08090a0b0c0d0e0f}[i%2]))
-	}
-	steps := a.StaticGlobal("counterSteps")
-	a.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i, v := range []uint64{0, 0, 0, 1, 0, 2, 0, 2} {
-		a.AddDatum(8*i, operand.U64(v))
-	}
+	swap := a.constant("swapQuadwords", func() {
+		for i := range 4 {
+			a.AddDatum(8*i, operand.U64([]uint64{0x0001020304050607, 0x08090a0b0c0d0e0f}[i%2]))
+		}
+	})
+	steps := a.constant("counterSteps", func() {
+		for i, v := range []uint64{0, 0, 0, 1, 0, 2, 0, 2} {
+			a.AddDatum(8*i, operand.U64(v))
+		}
+	})
 
 	dst, left := reg.RDI, reg.RCX
 	a.Load(a.Param("dst").Base(), dst)
 	a.Load(a.Param("dst").Len(), left)
-	counter, step, bytes := ymm[0], ymm[1], ymm[2]
+	counter, step, bytes := reg.Y0, reg.Y1, reg.Y2
 	a.Comment("Low quadword hi, high quadword lo; the upper lane is one ahead")
 	a.VMOVQ(a.argument("hi"), reg.X0)
 	a.VMOVQ(a.argument("lo"), reg.X3)
@@ -45,9 +44,9 @@ func (a *assembler) fillCounters() {
 	a.JMP(operand.LabelRef("more"))
 	a.Label("next")
 	for i := range 4 {
-		a.VPSHUFB(bytes, counter, ymm[4+i])
+		a.VPSHUFB(bytes, counter, vecs[4+i].y)
 		a.VPADDQ(step, counter, counter)
-		a.VMOVDQU(ymm[4+i], operand.Mem{Base: dst, Disp: 32 * i})
+		a.VMOVDQU(vecs[4+i].y, operand.Mem{Base: dst, Disp: 32 * i})
 	}
 	a.SUBQ(operand.I8(-128), dst)
 	a.Label("more")

@@ -25,6 +25,7 @@ func main() {
 		{"cipher_amd64", writeScalar},
 		{"cipher_avx2_amd64", writeShared},
 		{"gather_vpgather", writeVPGATHER},
+		{"gather_manual", writeManual},
 	} {
 		check(output.Assembly(f.build().Context, command, "twofish", dir+f.name))
 	}

@@ -20,19 +20,13 @@ type scalar struct {
 
 // Registers common to all numbers of blocks. With BMI, control holds what BEXTR needs for the third byte of a word.
 var (
-	work    = gpr{reg.RAX, reg.EAX, reg.AL, reg.AH}
-	index0  = gpr{reg.RSI, reg.ESI, nil, nil}
-	index1  = gpr{reg.RBP, reg.EBP, nil, nil}
-	t0      = gpr{reg.RCX, reg.ECX, reg.CL, reg.CH}
-	t1      = gpr{reg.RDX, reg.EDX, reg.DL, reg.DH}
-	control = gpr{reg.RBX, reg.EBX, reg.BL, reg.BH}
+	work, control  = rax, rbx
+	index0, index1 = rsi, rbp
+	t0, t1         = rcx, rdx
 )
 
 // thirdByte is BEXTR's control word for bits 16 to 23.
 const thirdByte = 8<<8 | 16
-
-// A gpr is a general register by its names: all of it, the low 32 bits, the two lowest bytes.
-type gpr struct{ q, d, low, high reg.Register }
 
 // writeScalar builds the scalar kernels of both directions.
 func writeScalar() *assembler {
@@ -260,11 +254,9 @@ func (s *scalar) mixStackWords(x, y reg.Register, z, w word, f, h gpr) {
 // counts. So the state lives in the four registers whose second byte has a name, all indices of a word are made at once,
 // the look-ups are added as a tree, and the round keys are added to the sum that is ready first.
 var (
-	single      = [4]gpr{{reg.RAX, reg.EAX, reg.AL, reg.AH}, {reg.RBX, reg.EBX, reg.BL, reg.BH}, {reg.RCX, reg.ECX, reg.CL, reg.CH}, {reg.RDX, reg.EDX, reg.DL, reg.DH}}
-	singleT0    = gpr{reg.R8, reg.R8L, nil, nil}
-	singleT1    = gpr{reg.R9, reg.R9L, nil, nil}
-	singleTemp0 = gpr{reg.R10, reg.R10L, nil, nil}
-	singleTemp1 = gpr{reg.R11, reg.R11L, nil, nil}
+	single                   = [4]gpr{rax, rbx, rcx, rdx}
+	singleT0, singleT1       = r8, r9
+	singleTemp0, singleTemp1 = r10, r11
 )
 
 // one processes one block, from the address in RSI to the one in dst.

@@ -7,92 +7,266 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Wide kernels hold word w of eight blocks in one YMM register, state[w]; two such groups make a batch of sixteen. What
-// differs between gather strategies is only how g gets its table entries.
+// Wide kernels hold word w of several blocks in one vector register, eight in YMM, four in XMM registers. Such a group
+// is state[w]; two groups make a batch. What differs between gather strategies is only how g gets its table entries.
 
-var ymm = []reg.Register{
-	reg.Y0, reg.Y1, reg.Y2, reg.Y3, reg.Y4, reg.Y5, reg.Y6, reg.Y7,
-	reg.Y8, reg.Y9, reg.Y10, reg.Y11, reg.Y12, reg.Y13, reg.Y14, reg.Y15,
+// A wide is an assembler for wide kernels.
+type wide struct {
+	*assembler
+	lanes  int // blocks in a group
+	suffix string
 }
 
-// A group is the state of eight blocks.
-type group [4]reg.Register
+// A vec is a vector register by its two names.
+type vec struct{ x, y reg.Register }
 
-var groupA, groupB = group(ymm[0:4]), group(ymm[4:8])
+var vecs = []vec{
+	{reg.X0, reg.Y0}, {reg.X1, reg.Y1}, {reg.X2, reg.Y2}, {reg.X3, reg.Y3},
+	{reg.X4, reg.Y4}, {reg.X5, reg.Y5}, {reg.X6, reg.Y6}, {reg.X7, reg.Y7},
+	{reg.X8, reg.Y8}, {reg.X9, reg.Y9}, {reg.X10, reg.Y10}, {reg.X11, reg.Y11},
+	{reg.X12, reg.Y12}, {reg.X13, reg.Y13}, {reg.X14, reg.Y14}, {reg.X15, reg.Y15},
+}
 
-const groupBytes = 8 * 16
-
-// load reads group i of the batch at src, sorts its words and whitens them.
-func (a *assembler) load(i int, g group, src reg.Register, temp [4]reg.Register) {
-	a.Commentf("Blocks %d to %d: load, one word of each block to a register, whiten", 8*i, 8*i+7)
-	for q, r := range g {
-		a.VMOVDQU(operand.Mem{Base: src, Disp: groupBytes*i + 32*q}, r)
+// v is the name of the size that a group has.
+func (w *wide) v(r vec) reg.Register {
+	if w.lanes == 4 {
+		return r.x
 	}
-	a.transpose(g, temp)
-	in, _ := a.whitening()
-	for w, r := range g {
-		a.VPBROADCASTD(a.subkey(in+w), temp[w])
-		a.VPXOR(temp[w], r, r)
+	return r.y
+}
+
+// A group is the state of a group of blocks. In every round its first half is looked up and its second half changed;
+// then the halves change places.
+type group [4]vec
+
+func (g group) swapped() group { return group{g[2], g[3], g[0], g[1]} }
+
+func twoGroups() [2]group { return [2]group{group(vecs[0:4]), group(vecs[4:8])} }
+
+func (w *wide) groupBytes() int { return 16 * w.lanes }
+func (w *wide) batchBytes() int { return 2 * w.groupBytes() }
+
+// arguments are where a kernel's arguments lie. src and dst move on with the batches, left is the length of src and
+// becomes what is left of it.
+type arguments struct{ dst, src, left, chain operand.Mem }
+
+// start begins a kernel: its name, its arguments, and what is true of all. A kernel has a second mode of operation besides
+// ECB, chosen by a pointer that is not nil, since counters are made and chains undone in registers at almost no cost.
+func (w *wide) start(how string) arguments {
+	verb, does := w.direction()
+	name := verb + w.suffix
+	chain, mode := "counter", "With a counter, it XORs src with the encryptions of counter, counter+1 and so on instead; the last four bytes must not wrap."
+	if w.decrypt {
+		chain, mode = "iv", "With an IV, it decrypts in CBC mode, and the IV becomes the last block of src."
+	}
+	w.text(name, fmt.Sprintf("func(s *schedule, dst, src []byte, %s *[16]byte)", chain),
+		fmt.Sprintf("%s %s the blocks of src, a multiple of %d, into dst, as %sGeneric does.", name, does, 2*w.lanes, verb), mode, how)
+	w.Load(w.Param("s"), w.schedule)
+	return arguments{
+		dst: w.address(w.Param("dst").Base()), src: w.address(w.Param("src").Base()), left: w.address(w.Param("src").Len()),
+		chain: w.address(w.Param(chain)),
 	}
 }
 
-// store whitens group i, which after the last round has its halves the wrong way round, sorts it by blocks and writes
-// it to the batch at dst.
-func (a *assembler) store(i int, g group, dst reg.Register, temp [4]reg.Register) {
-	a.Commentf("Blocks %d to %d: whiten, blocks one after the other, store", 8*i, 8*i+7)
-	_, out := a.whitening()
-	swapped := group{g[2], g[3], g[0], g[1]}
-	for w, r := range swapped {
-		a.VPBROADCASTD(a.subkey(out+w), temp[w])
-		a.VPXOR(temp[w], r, r)
+// Registers of load and store, which run between the rounds of two batches.
+var (
+	bufferPointer = reg.RAX
+	chainPointer  = reg.RBX
+	sourcePointer = reg.RCX
+	stageTemp     = [4]vec(vecs[8:12])
+)
+
+// load reads the batch at src, one word of each block to a register, or makes counters, and whitens it.
+func (w *wide) load(groups [2]group, a arguments, count operand.Mem) {
+	in, _ := w.whitening()
+	w.MOVQ(a.src, bufferPointer)
+	counters := w.label("counters")
+	if !w.decrypt {
+		w.MOVQ(a.chain, chainPointer)
+		w.TESTQ(chainPointer, chainPointer)
+		w.JNE(operand.LabelRef(counters))
 	}
-	a.transpose(swapped, temp)
-	for q, r := range swapped {
-		a.VMOVDQU(r, operand.Mem{Base: dst, Disp: groupBytes*i + 32*q})
+	w.Comment("Load, one word of each block to a register")
+	for i, g := range groups {
+		for q, r := range g {
+			w.VMOVDQU(operand.Mem{Base: bufferPointer, Disp: w.groupBytes()*i + 4*w.lanes*q}, w.v(r))
+		}
+		w.transpose(g, stageTemp)
+	}
+	if !w.decrypt {
+		whiten := w.label("whiten")
+		w.JMP(operand.LabelRef(whiten))
+		w.Label(counters)
+		w.Comment("Make counters, whose last word counts and has its bytes in the other order")
+		for i, g := range groups {
+			for word, r := range g[:3] {
+				w.VPBROADCASTD(operand.Mem{Base: chainPointer, Disp: 4 * word}, w.v(r))
+			}
+			w.VPBROADCASTD(count, w.v(g[3]))
+			w.VPADDD(w.blockNumbers(i), w.v(g[3]), w.v(g[3]))
+			w.VPSHUFB(w.swapWords(), w.v(g[3]), w.v(g[3]))
+		}
+		w.ADDL(operand.U8(2*w.lanes), count)
+		w.Label(whiten)
+	}
+	for i, g := range groups {
+		w.Commentf("Group %d: whiten", i)
+		for word, r := range g {
+			w.VPBROADCASTD(w.subkey(in+word), w.v(stageTemp[word]))
+			w.VPXOR(w.v(stageTemp[word]), w.v(r), w.v(r))
+		}
 	}
 }
 
-// transpose exchanges rows and columns of the 4×4 words in each lane of r. It is its own inverse.
-func (a *assembler) transpose(r group, t [4]reg.Register) {
-	a.VPUNPCKLDQ(r[1], r[0], t[0])
-	a.VPUNPCKHDQ(r[1], r[0], t[1])
-	a.VPUNPCKLDQ(r[3], r[2], t[2])
-	a.VPUNPCKHDQ(r[3], r[2], t[3])
-	a.VPUNPCKLQDQ(t[2], t[0], r[0])
-	a.VPUNPCKHQDQ(t[2], t[0], r[1])
-	a.VPUNPCKLQDQ(t[3], t[1], r[2])
-	a.VPUNPCKHQDQ(t[3], t[1], r[3])
-}
-
-// mix finishes a round: PHT of t0 and t1, round keys, and the two rotations into the group's other half. It returns the
-// group with its halves swapped, and overwrites t0, t1 and temp.
-func (a *assembler) mix(g group, t0, t1 reg.Register, k0, k1 operand.Mem, temp [2]reg.Register) group {
-	x, y, z, w := g[0], g[1], g[2], g[3]
-	a.VPADDD(t1, t0, t0)
-	a.VPADDD(t1, t0, t1)
-	a.VPBROADCASTD(k0, temp[0])
-	a.VPBROADCASTD(k1, temp[1])
-	a.VPADDD(temp[0], t0, t0)
-	a.VPADDD(temp[1], t1, t1)
-	right, f, left, h := z, t0, w, t1 // right = ROR(right ^ f, 1); left = ROL(left, 1) ^ h
-	if a.decrypt {
-		right, f, left, h = w, t1, z, t0
+// firstCount leaves the counter's last word where load looks for it, if there is a counter.
+func (w *wide) firstCount(a arguments, count operand.Mem) {
+	if w.decrypt {
+		return
 	}
-	a.VPXOR(f, right, right)
-	a.VPSRLD(operand.U8(1), right, temp[0])
-	a.VPSLLD(operand.U8(31), right, right)
-	a.VPOR(temp[0], right, right)
-	a.VPSRLD(operand.U8(31), left, temp[1])
-	a.VPADDD(left, left, left)
-	a.VPXOR(temp[1], h, h)
-	a.VPXOR(h, left, left)
-	return group{z, w, x, y}
+	none := w.label("none")
+	w.MOVQ(a.chain, chainPointer)
+	w.TESTQ(chainPointer, chainPointer)
+	w.JEQ(operand.LabelRef(none))
+	w.MOVL(operand.Mem{Base: chainPointer, Disp: 12}, reg.EAX)
+	w.BSWAPL(reg.EAX)
+	w.MOVL(reg.EAX, count)
+	w.Label(none)
 }
 
-// wideText starts a kernel of sixteen blocks.
-func (a *assembler) wideText(suffix, how string) {
-	verb, does := a.direction()
-	a.text(verb+suffix, "func(s *schedule, dst, src []byte)",
-		fmt.Sprintf("%s%s %s the blocks of src, a multiple of sixteen, into dst, as %sGeneric does.", verb, suffix, does, verb),
-		how)
+// blockNumbers says which block of the batch each element of group i comes from: transpose puts even blocks in the lower
+// lane and odd ones in the upper lane.
+func (w *wide) blockNumbers(i int) operand.Mem {
+	numbers := []int{0, 2, 4, 6, 1, 3, 5, 7}
+	if w.lanes == 4 {
+		numbers = []int{0, 1, 2, 3}
+	}
+	name := fmt.Sprintf("blockNumbers%d", w.lanes*10+i)
+	return w.constant(name, func() {
+		for n, number := range numbers {
+			w.AddDatum(4*n, operand.U32(number+i*w.lanes))
+		}
+	})
+}
+
+// swapWords is a VPSHUFB control that turns the bytes of each word round.
+func (w *wide) swapWords() operand.Mem {
+	return w.constant("swapWords", func() {
+		for n := range 8 {
+			w.AddDatum(4*n, operand.U32(0x00010203+n%4*0x04040404))
+		}
+	})
+}
+
+// store whitens the batch, whose halves the last round should not have swapped, and writes it to dst, block by block, or
+// XORed with src for a counter, or with the blocks before in CBC mode.
+func (w *wide) store(groups [2]group, a arguments) {
+	_, out := w.whitening()
+	last := vecs[12]
+	for i, g := range groups {
+		groups[i] = g.swapped()
+		w.Commentf("Group %d: whiten, block by block again", i)
+		for word, r := range groups[i] {
+			w.VPBROADCASTD(w.subkey(out+word), w.v(stageTemp[word]))
+			w.VPXOR(w.v(stageTemp[word]), w.v(r), w.v(r))
+		}
+		w.transpose(groups[i], stageTemp)
+	}
+	w.MOVQ(a.dst, bufferPointer)
+	w.MOVQ(a.src, sourcePointer)
+	w.MOVQ(a.chain, chainPointer)
+	plain := w.label("plain")
+	w.TESTQ(chainPointer, chainPointer)
+	w.JEQ(operand.LabelRef(plain))
+	at := func(base reg.Register, i, q int) operand.Mem {
+		return operand.Mem{Base: base, Disp: w.groupBytes()*i + 4*w.lanes*q}
+	}
+	if w.decrypt {
+		w.Comment("XOR with the blocks before; the last of src is the next IV")
+		w.VMOVDQU(operand.Mem{Base: sourcePointer, Disp: w.batchBytes() - 16}, last.x)
+		w.VMOVDQU(operand.Mem{Base: chainPointer}, stageTemp[0].x)
+		if w.lanes == 8 {
+			w.VINSERTI128(operand.U8(1), operand.Mem{Base: sourcePointer}, stageTemp[0].y, stageTemp[0].y)
+		}
+		w.VMOVDQU(last.x, operand.Mem{Base: chainPointer})
+	} else {
+		w.Comment("XOR with src")
+	}
+	for i, g := range groups {
+		for q, r := range g {
+			switch {
+			case !w.decrypt:
+				w.VPXOR(at(sourcePointer, i, q), w.v(r), w.v(r))
+			case i == 0 && q == 0:
+				w.VPXOR(w.v(stageTemp[0]), w.v(r), w.v(r))
+			default:
+				w.VPXOR(at(sourcePointer, i, q).Offset(-16), w.v(r), w.v(r))
+			}
+		}
+	}
+	w.Label(plain)
+	w.Comment("Store")
+	for i, g := range groups {
+		for q, r := range g {
+			w.VMOVDQU(w.v(r), at(bufferPointer, i, q))
+		}
+	}
+	w.ADDQ(operand.U32(w.batchBytes()), a.src)
+	w.ADDQ(operand.U32(w.batchBytes()), a.dst)
+	w.SUBQ(operand.U32(w.batchBytes()), a.left)
+}
+
+// transpose exchanges rows and columns of the 4×4 words in each 128-bit lane of g. It is its own inverse.
+func (w *wide) transpose(g group, t [4]vec) {
+	v := w.v
+	w.VPUNPCKLDQ(v(g[1]), v(g[0]), v(t[0]))
+	w.VPUNPCKHDQ(v(g[1]), v(g[0]), v(t[1]))
+	w.VPUNPCKLDQ(v(g[3]), v(g[2]), v(t[2]))
+	w.VPUNPCKHDQ(v(g[3]), v(g[2]), v(t[3]))
+	w.VPUNPCKLQDQ(v(t[2]), v(t[0]), v(g[0]))
+	w.VPUNPCKHQDQ(v(t[2]), v(t[0]), v(g[1]))
+	w.VPUNPCKLQDQ(v(t[3]), v(t[1]), v(g[2]))
+	w.VPUNPCKHQDQ(v(t[3]), v(t[1]), v(g[3]))
+}
+
+// mix is the rest of a round once t0 and t1 are there, as instructions that a kernel may weave into others: the PHT, the
+// round keys, and the rotations into the group's second half. Those in early do not need t0 yet. t1 and temp are
+// overwritten; changed is called, where it is given, after each word that changes.
+func (w *wide) mix(g group, t0, t1 vec, k0, k1 operand.Mem, temp [2]vec, changed func(word int)) (early, late []func()) {
+	v := w.v
+	sum, spare := v(temp[0]), v(temp[1])
+	f0, f1 := v(t1), sum
+	// In each direction one word is rotated before its XOR and the other one after it.
+	before, after, fBefore, fAfter := 3, 2, f1, f0
+	if w.decrypt {
+		before, after, fBefore, fAfter = 2, 3, f0, f1
+	}
+	b, a := v(g[before]), v(g[after])
+	early = []func(){
+		func() { w.VPBROADCASTD(k1, sum) },
+		func() { w.VPADDD(v(t1), sum, sum) },
+		func() { w.VPADDD(v(t1), sum, sum) },
+		func() { w.VPBROADCASTD(k0, spare) },
+		func() { w.VPADDD(spare, v(t1), f0) },
+		func() { w.VPSRLD(operand.U8(31), b, spare) },
+		func() { w.VPADDD(b, b, b) },
+		func() { w.VPOR(spare, b, b) },
+	}
+	late = []func(){
+		func() { w.VPADDD(v(t0), f0, f0) },
+		func() { w.VPADDD(v(t0), f1, f1) },
+		func() { w.VPXOR(fAfter, a, a) },
+		func() { w.VPXOR(fBefore, b, b) },
+	}
+	if changed != nil {
+		late = append(late, func() { changed(before) })
+	}
+	late = append(late,
+		func() { w.VPSRLD(operand.U8(1), a, spare) },
+		func() { w.VPSLLD(operand.U8(31), a, a) },
+		func() { w.VPOR(spare, a, a) },
+	)
+	if changed != nil {
+		late = append(late, func() { changed(after) })
+	}
+	return early, late
 }

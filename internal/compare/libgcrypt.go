@@ -1,0 +1,121 @@
+//go:build cgo && libgcrypt
+
+package main
+
+/*
+#cgo LDFLAGS: -lgcrypt
+#include <gcrypt.h>
+#include <stdlib.h>
+#include <time.h>
+
+static long long now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+// start initialises the library and returns its version.
+static const char *start(void) {
+	const char *version = gcry_check_version(NULL);
+	gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
+	gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
+	return version;
+}
+
+// crypt repeats one operation on size bytes and returns the nanoseconds, or -1.
+static long long crypt(int mode, int decrypt, unsigned char *dst, const unsigned char *src, size_t size, long n) {
+	static const unsigned char key[32] = {1, 2, 3}, iv[16] = {4, 5, 6};
+	gcry_cipher_hd_t h;
+	if (gcry_cipher_open(&h, GCRY_CIPHER_TWOFISH, mode, 0) || gcry_cipher_setkey(h, key, sizeof key)) return -1;
+	if (mode == GCRY_CIPHER_MODE_CTR ? gcry_cipher_setctr(h, iv, sizeof iv) : mode == GCRY_CIPHER_MODE_CBC && gcry_cipher_setiv(h, iv, sizeof iv)) return -1;
+	gcry_error_t failed = 0;
+	long long start = now();
+	for (long i = 0; i < n; i++)
+		failed |= decrypt ? gcry_cipher_decrypt(h, dst, size, src, size) : gcry_cipher_encrypt(h, dst, size, src, size);
+	start = now() - start;
+	gcry_cipher_close(h);
+	return failed ? -1 : start;
+}
+
+// keys sets a fresh key n times and, if asked, encrypts a block and a batch with it.
+static long long keys(int process, const unsigned char *keys, size_t size, long n) {
+	unsigned char buf[256] = {0};
+	gcry_cipher_hd_t h;
+	gcry_error_t failed = 0;
+	if (gcry_cipher_open(&h, size == 16 ? GCRY_CIPHER_TWOFISH128 : GCRY_CIPHER_TWOFISH, GCRY_CIPHER_MODE_ECB, 0)) return -1;
+	long long start = now();
+	for (long i = 0; i < n; i++) {
+		failed |= gcry_cipher_setkey(h, keys + i % 256 * size, size);
+		if (process) {
+			failed |= gcry_cipher_encrypt(h, buf, 16, NULL, 0);
+			failed |= gcry_cipher_encrypt(h, buf, sizeof buf, NULL, 0);
+		}
+	}
+	start = now() - start;
+	gcry_cipher_close(h);
+	return failed ? -1 : start;
+}
+*/
+import "C"
+
+import (
+	"time"
+	"unsafe"
+)
+
+const libgcryptMissing = ""
+
+func libgcrypt() []library {
+	C.start()
+	return []library{
+		{"libgcrypt", func(w work) runner { return libgcryptRunner(w, "") }},
+		{"libgcrypt best", func(w work) runner { return libgcryptRunner(w, cbcDecrypt) }},
+	}
+}
+
+// libgcryptRunner measures w or, where best is given and w is a mode, that mode in its place.
+func libgcryptRunner(w work, best string) runner {
+	for _, size := range []int{16, 32} { // it has no 192-bit keys
+		for process, name := range []string{newCipher, newAndProcess} {
+			if w.name == name+keyName(size) && best == "" {
+				all := random(256 * size)
+				return func(n int) time.Duration {
+					return elapsed(C.keys(C.int(process), bytes(all), C.size_t(size), C.long(n)))
+				}
+			}
+		}
+	}
+	name := w.name
+	if best != "" && name != cbcEncrypt && w.size > 16 {
+		name = best
+	}
+	mode, decrypt := 0, 0
+	switch name {
+	case ecbEncrypt, blockEncrypt:
+		mode = C.GCRY_CIPHER_MODE_ECB
+	case ecbDecrypt, blockDecrypt:
+		mode, decrypt = C.GCRY_CIPHER_MODE_ECB, 1
+	case cbcEncrypt:
+		mode = C.GCRY_CIPHER_MODE_CBC
+	case cbcDecrypt:
+		mode, decrypt = C.GCRY_CIPHER_MODE_CBC, 1
+	case ctr, streamOne:
+		mode = C.GCRY_CIPHER_MODE_CTR
+	}
+	if mode == 0 || w.size == 0 || best != "" && name != best {
+		return nil
+	}
+	dst, src := make([]byte, w.size), random(w.size)
+	return func(n int) time.Duration {
+		return elapsed(C.crypt(C.int(mode), C.int(decrypt), bytes(dst), bytes(src), C.size_t(w.size), C.long(n)))
+	}
+}
+
+func bytes(b []byte) *C.uchar { return (*C.uchar)(unsafe.Pointer(unsafe.SliceData(b))) }
+
+func elapsed(ns C.longlong) time.Duration {
+	if ns < 0 {
+		panic("libgcrypt refused an operation")
+	}
+	return time.Duration(ns)
+}

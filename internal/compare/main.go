@@ -1,0 +1,208 @@
+// Command compare measures this module beside other libraries, all in one process and in turn, so that a noisy machine is
+// noisy for everybody. It prints ratios; the best of many short runs counts.
+//
+// C libraries loop and take the time inside one C function: a cgo call for each operation would be measured instead.
+package main
+
+import (
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twogather/twogather/hwfeatures"
+)
+
+// A work is something to measure. size is in bytes, and 0 where bytes make no sense.
+type work struct {
+	name string
+	size int
+}
+
+// A runner carries out a work n times and says how long it took.
+type runner func(n int) time.Duration
+
+// A library is one side of the comparison.
+type library struct {
+	name string
+	// prepare returns nil where the library has nothing for this work.
+	prepare func(w work) runner
+}
+
+// A result holds the best time of one operation, by library, in nanoseconds; 0 where there is none.
+type result struct {
+	work
+	best []float64
+}
+
+const (
+	shortRun = 60 * time.Microsecond // of one library, before the next one's turn
+	ours     = 0                     // the first library is ours
+)
+
+func main() {
+	asCSV := flag.Bool("csv", false, "print comma-separated values")
+	runs := flag.Int("runs", 400, "short `runs` for each library and operation")
+	only := flag.String("only", "", "only operations whose name contains this `text`")
+	flag.Usage = func() {
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: compare [options]\n\nTwofish beside golang.org/x/crypto/twofish and libgcrypt. Options:")
+		flag.PrintDefaults()
+	}
+	flag.Parse()
+	if flag.NArg() > 0 || *runs < 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	runtime.LockOSThread()
+	if libgcryptMissing != "" {
+		fmt.Fprintln(os.Stderr, "compare:", libgcryptMissing)
+	}
+	libraries := twofishLibraries()
+	var results []result
+	for _, w := range twofishWorks() {
+		if strings.Contains(w.name, *only) {
+			results = append(results, measure(w, libraries, *runs))
+		}
+	}
+	clock := clockGHz()
+	var err error
+	if *asCSV {
+		err = printCSV(os.Stdout, libraries, results, clock)
+	} else {
+		fmt.Printf("%v, %s, %.2f GHz, best of %d runs in turn\n\n", hwfeatures.CPU(), runtime.Version(), clock, *runs)
+		printTable(os.Stdout, libraries, results, clock)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(1)
+	}
+}
+
+// measure lets the libraries run in turn and keeps each one's best time.
+func measure(w work, libraries []library, runs int) result {
+	r := result{w, make([]float64, len(libraries))}
+	prepared := make([]runner, len(libraries))
+	n := make([]int, len(libraries))
+	for i, l := range libraries {
+		if prepared[i] = l.prepare(w); prepared[i] == nil {
+			continue
+		}
+		// Warm up, and find how many repetitions make a short run.
+		for n[i] = 1; prepared[i](n[i]) < shortRun && n[i] < 1<<20; {
+			n[i] *= 2
+		}
+	}
+	for range runs {
+		for i, run := range prepared {
+			if run == nil {
+				continue
+			}
+			ns := float64(run(n[i]).Nanoseconds()) / float64(n[i])
+			if r.best[i] == 0 || ns < r.best[i] {
+				r.best[i] = ns
+			}
+		}
+	}
+	return r
+}
+
+// clockGHz measures a chain of dependent operations, one cycle each.
+func clockGHz() float64 {
+	best := 0.0
+	for range 2000 {
+		const n = 20000
+		start := time.Now()
+		x := dependentChain(n)
+		ghz := float64(2*n) / float64(time.Since(start).Nanoseconds())
+		if x != 0 && ghz > best {
+			best = ghz
+		}
+	}
+	return best
+}
+
+//go:noinline
+func dependentChain(n int) int {
+	x := 1
+	for i := range n {
+		x += i // one cycle
+		x ^= i // another one
+	}
+	return x | 1
+}
+
+// perByte is a time in cycles per byte, or, where there are no bytes, in nanoseconds.
+func (r *result) perByte(i int, clock float64) string {
+	switch {
+	case r.best[i] == 0:
+		return "–"
+	case r.size == 0:
+		return fmt.Sprintf("%.0f ns", r.best[i])
+	default:
+		return fmt.Sprintf("%.2f", r.best[i]*clock/float64(r.size))
+	}
+}
+
+// ratio says how many times as long as ours library i takes.
+func (r *result) ratio(i int) string {
+	if r.best[i] == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", r.best[i]/r.best[ours])
+}
+
+func (w work) sizeText() string {
+	switch {
+	case w.size == 0:
+		return ""
+	case w.size >= 1<<20:
+		return fmt.Sprintf("%d MiB", w.size>>20)
+	case w.size >= 1<<10:
+		return fmt.Sprintf("%d KiB", w.size>>10)
+	default:
+		return fmt.Sprintf("%d B", w.size)
+	}
+}
+
+func printTable(out io.Writer, libraries []library, results []result, clock float64) {
+	fmt.Fprintf(out, "%-28s %8s |", "cycles per byte", "size")
+	for _, l := range libraries {
+		fmt.Fprintf(out, " %14s", l.name)
+	}
+	fmt.Fprintf(out, " | times as long as ours:\n")
+	for _, r := range results {
+		fmt.Fprintf(out, "%-28s %8s |", r.name, r.sizeText())
+		for i := range libraries {
+			fmt.Fprintf(out, " %14s", r.perByte(i, clock))
+		}
+		fmt.Fprint(out, " |")
+		for i, l := range libraries[1:] {
+			fmt.Fprintf(out, "  %s %s", l.name, r.ratio(i+1))
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+func printCSV(out io.Writer, libraries []library, results []result, clock float64) error {
+	w := csv.NewWriter(out)
+	w.Write([]string{"operation", "bytes", "library", "ns", "cycles/byte", "times ours"})
+	for _, r := range results {
+		for i, l := range libraries {
+			if r.best[i] == 0 {
+				continue
+			}
+			perByte := ""
+			if r.size > 0 {
+				perByte = strconv.FormatFloat(r.best[i]*clock/float64(r.size), 'f', 3, 64)
+			}
+			w.Write([]string{r.name, strconv.Itoa(r.size), l.name, strconv.FormatFloat(r.best[i], 'f', 1, 64), perByte, r.ratio(i)})
+		}
+	}
+	w.Flush()
+	return w.Error()
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"crypto/cipher"
+	"crypto/rand"
+	"time"
+
+	"github.com/twogather/twogather/modes"
+	"github.com/twogather/twogather/twofish"
+	//lint:ignore SA1019 it is what we compare with
+	xtwofish "golang.org/x/crypto/twofish"
+)
+
+// What Twofish is measured at. "best" is libgcrypt's fastest path for many blocks, which is what it does for CBC
+// decryption, whatever mode ours is in: Debian's libgcrypt has no such path for ECB.
+const (
+	ecbEncrypt    = "ECB encrypt"
+	ecbDecrypt    = "ECB decrypt"
+	cbcEncrypt    = "CBC encrypt"
+	cbcDecrypt    = "CBC decrypt"
+	ctr           = "CTR"
+	blockEncrypt  = "Encrypt"
+	blockDecrypt  = "Decrypt"
+	bulkOne       = "EncryptBlocks of one"
+	streamOne     = "XORKeyStream of one"
+	newCipher     = "NewCipher"
+	newAndProcess = "NewCipher, block and batch"
+)
+
+var keySizes = []int{16, 24, 32}
+
+func twofishWorks() []work {
+	var works []work
+	for _, mode := range []string{ecbEncrypt, ecbDecrypt, cbcEncrypt, cbcDecrypt, ctr} {
+		for _, size := range []int{16, 256, 4 << 10, 16 << 10, 64 << 10, 1 << 20} {
+			works = append(works, work{mode, size})
+		}
+	}
+	for _, name := range []string{blockEncrypt, blockDecrypt, bulkOne, streamOne} {
+		works = append(works, work{name, 16})
+	}
+	for _, name := range []string{newCipher, newAndProcess} {
+		for _, size := range keySizes {
+			works = append(works, work{name + keyName(size), 0})
+		}
+	}
+	return works
+}
+
+func keyName(size int) string {
+	return map[int]string{16: ", 128-bit", 24: ", 192-bit", 32: ", 256-bit"}[size]
+}
+
+func twofishLibraries() []library {
+	libraries := []library{
+		{"twogather", func(w work) runner {
+			return goRunner(w, func(key []byte) cipher.Block { return must(twofish.NewCipher(key)) })
+		}},
+		{"x/crypto", func(w work) runner {
+			return goRunner(w, func(key []byte) cipher.Block { return must(xtwofish.NewCipher(key)) })
+		}},
+	}
+	return append(libraries, libgcrypt()...)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// timed repeats f.
+func timed(f func()) runner {
+	return func(n int) time.Duration {
+		start := time.Now()
+		for range n {
+			f()
+		}
+		return time.Since(start)
+	}
+}
+
+// goRunner measures a Go package as an unchanged program uses it: through crypto/cipher, and ECB through this module's
+// modes, which for a Block without bulk operations is the loop that everybody writes.
+func goRunner(w work, newBlock func(key []byte) cipher.Block) runner {
+	for _, size := range keySizes {
+		switch w.name {
+		case newCipher + keyName(size):
+			return freshKeys(size, func(key []byte) { newBlock(key) })
+		case newAndProcess + keyName(size):
+			buf := make([]byte, 16*16)
+			return freshKeys(size, func(key []byte) {
+				b := newBlock(key)
+				b.Encrypt(buf, buf)
+				modes.NewECBEncrypter(b).CryptBlocks(buf, buf)
+			})
+		}
+	}
+	block := newBlock(random(32))
+	iv := random(16)
+	dst, src := make([]byte, w.size), random(w.size)
+	mode := func(m cipher.BlockMode) runner { return timed(func() { m.CryptBlocks(dst, src) }) }
+	switch w.name {
+	case ecbEncrypt:
+		return mode(modes.NewECBEncrypter(block))
+	case ecbDecrypt:
+		return mode(modes.NewECBDecrypter(block))
+	case cbcEncrypt:
+		return mode(cipher.NewCBCEncrypter(block, iv))
+	case cbcDecrypt:
+		return mode(cipher.NewCBCDecrypter(block, iv))
+	case ctr, streamOne:
+		stream := cipher.NewCTR(block, iv)
+		return timed(func() { stream.XORKeyStream(dst, src) })
+	case blockEncrypt:
+		return timed(func() { block.Encrypt(dst, src) })
+	case blockDecrypt:
+		return timed(func() { block.Decrypt(dst, src) })
+	case bulkOne:
+		if bulk, ok := block.(modes.Bulk); ok {
+			return timed(func() { bulk.EncryptBlocks(dst, src) })
+		}
+	}
+	return nil
+}
+
+// freshKeys gives each operation another key.
+func freshKeys(size int, f func(key []byte)) runner {
+	keys := random(size * 256)
+	i := 0
+	return timed(func() {
+		f(keys[i*size : i*size+size])
+		i = (i + 1) % 256
+	})
+}
+
+func random(n int) []byte {
+	b := make([]byte, n)
+	rand.Read(b)
+	return b
+}

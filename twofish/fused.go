@@ -1,0 +1,144 @@
+package twofish
+
+import (
+	"crypto/subtle"
+	"encoding/binary"
+	"math/bits"
+)
+
+// What package modes asks of a Bulk that can do more than blocks.
+
+// EncryptCBC encrypts src, any whole number of blocks, into dst in CBC mode. iv is one block; it becomes the last block
+// written, ready for the next call. Overlap and lengths are as for [Cipher.EncryptBlocks].
+func (c *Cipher) EncryptCBC(dst, src, iv []byte) {
+	chain := checkChain(dst, src, iv)
+	for k := c.plan.steps[c.plan.last].kernel; len(src) > 0; {
+		n := cut(len(src), BlockSize)
+		if !cbcEncryptWith(k, &c.schedule, dst[:n], src[:n], chain) {
+			// A wide kernel that is forced: one block at a time, padded.
+			n = BlockSize
+			xorBlock(chain, chain, (*[BlockSize]byte)(src))
+			c.crypt(false, chain[:], chain[:])
+			copy(dst, chain[:])
+		}
+		dst, src = dst[n:], src[n:]
+	}
+}
+
+// DecryptCBC is the inverse of [Cipher.EncryptCBC]: iv becomes the last block of src.
+func (c *Cipher) DecryptCBC(dst, src, iv []byte) {
+	chain := checkChain(dst, src, iv)
+	dst = dst[:len(src)]
+	if s := &c.plan.steps[0]; isFused(s.kernel) {
+		for len(src) >= int(s.batch) {
+			n := cut(len(src), int(s.batch))
+			decryptWith(s.kernel, &c.schedule, dst[:n], src[:n], chain)
+			dst, src = dst[n:], src[n:]
+		}
+	}
+	if len(src) > 0 {
+		c.decryptCBC(dst, src, chain)
+	}
+}
+
+// modeBuffer is how many bytes a mode without a fused kernel processes at a time: a batch of every kernel, a small part of
+// the first-level cache.
+const modeBuffer = 32 * BlockSize
+
+// decryptCBC is DecryptCBC without fused kernels.
+func (c *Cipher) decryptCBC(dst, src []byte, iv *[BlockSize]byte) {
+	// The block before the first one, then the blocks themselves, since decryption may overwrite them: XORed over the
+	// result, they are the whole of the mode.
+	var before [BlockSize + modeBuffer]byte
+	copy(before[:], iv[:])
+	for len(src) > 0 {
+		n := copy(before[BlockSize:], src)
+		c.crypt(true, dst[:n], src[:n])
+		subtle.XORBytes(dst, dst[:n], before[:n])
+		copy(before[:BlockSize], before[n:])
+		dst, src = dst[n:], src[n:]
+	}
+	copy(iv[:], before[:])
+}
+
+// XORKeyStreamCTR XORs src, any whole number of blocks, with the encryptions of counter, counter+1 and so on, into dst.
+// The counter is one block, big-endian; it wraps from all ones to zero, and becomes the next one to use. Overlap and
+// lengths are as for [Cipher.EncryptBlocks].
+func (c *Cipher) XORKeyStreamCTR(dst, src, counter []byte) {
+	block := checkChain(dst, src, counter)
+	dst = dst[:len(src)]
+	if len(src) == BlockSize {
+		var keyStream [BlockSize]byte
+		c.encryptBlock(keyStream[:], counter)
+		xorBlock((*[BlockSize]byte)(dst), &keyStream, (*[BlockSize]byte)(src))
+		advance(block, BlockSize)
+		return
+	}
+	for s := &c.plan.steps[0]; len(src) > 0; {
+		n := len(src)
+		if isFused(s.kernel) && n >= int(s.batch) {
+			n = cut(n, int(s.batch))
+			// Fused kernels count in 32 bits. The batch in which they wrap, the last of 64 GiB, goes the other way.
+			untilWrap := (1<<32 - int64(binary.BigEndian.Uint32(block[12:]))) * BlockSize
+			if untilWrap >= int64(s.batch) {
+				n = cut(int(min(int64(n), untilWrap)), int(s.batch))
+				encryptWith(s.kernel, &c.schedule, dst[:n], src[:n], block)
+				advance(block, n)
+				dst, src = dst[n:], src[n:]
+				continue
+			}
+			n = int(s.batch)
+		}
+		c.xorKeyStreamCTR(dst[:n], src[:n], block)
+		dst, src = dst[n:], src[n:]
+	}
+}
+
+// xorKeyStreamCTR is XORKeyStreamCTR without fused kernels. It has its own frame, so that only calls which need the buffer
+// clear it.
+func (c *Cipher) xorKeyStreamCTR(dst, src []byte, counter *[BlockSize]byte) {
+	var buf [modeBuffer]byte
+	for len(src) > 0 {
+		n := min(len(src), modeBuffer)
+		keyStream := buf[:n]
+		fillCounters(keyStream, binary.BigEndian.Uint64(counter[:]), binary.BigEndian.Uint64(counter[8:]))
+		advance(counter, n)
+		c.crypt(false, keyStream, keyStream)
+		subtle.XORBytes(dst, src, keyStream)
+		dst, src = dst[n:], src[n:]
+	}
+}
+
+// fillCountersGeneric writes consecutive counters, big-endian, from hi·2⁶⁴ + lo on.
+func fillCountersGeneric(dst []byte, hi, lo uint64) {
+	for ; len(dst) >= BlockSize; dst = dst[BlockSize:] {
+		binary.BigEndian.PutUint64(dst, hi)
+		binary.BigEndian.PutUint64(dst[8:], lo)
+		if lo++; lo == 0 {
+			hi++
+		}
+	}
+}
+
+// advance moves a counter on by the blocks of n bytes.
+func advance(counter *[BlockSize]byte, n int) {
+	lo, carry := bits.Add64(binary.BigEndian.Uint64(counter[8:]), uint64(n/BlockSize), 0)
+	binary.BigEndian.PutUint64(counter[8:], lo)
+	binary.BigEndian.PutUint64(counter[:], binary.BigEndian.Uint64(counter[:])+carry)
+}
+
+// checkChain is checkBlocks for the methods with an IV or a counter, which is returned.
+func checkChain(dst, src, chain []byte) *[BlockSize]byte {
+	checkBlocks(dst, src)
+	if len(chain) != BlockSize {
+		panic("crypto/twofish: IV length must equal block size")
+	}
+	return (*[BlockSize]byte)(chain)
+}
+
+func xorBlock(dst, a, b *[BlockSize]byte) {
+	x := binary.NativeEndian.Uint64(a[:]) ^ binary.NativeEndian.Uint64(b[:])
+	y := binary.NativeEndian.Uint64(a[8:]) ^ binary.NativeEndian.Uint64(b[8:])
+	binary.NativeEndian.PutUint64(dst[:], x)
+	binary.NativeEndian.PutUint64(dst[8:], y)
+}
