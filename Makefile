@@ -17,7 +17,7 @@ generate:
 
 # Side by side with golang.org/x/crypto/twofish and libgcrypt (Debian: libgcrypt20-dev).
 compare:
-	cd internal/compare && go run . $(ARGS)
+	cd internal/compare && go run $(shell pkg-config --exists libgcrypt && echo -tags libgcrypt) . $(ARGS)
 
 bench:
 	go run ./cmd/bench-slope cipher twofish

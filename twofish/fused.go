@@ -11,7 +11,7 @@ import (
 // EncryptCBC encrypts src, any whole number of blocks, into dst in CBC mode. iv is one block; it becomes the last block
 // written, ready for the next call. Overlap and lengths are as for [Cipher.EncryptBlocks].
 func (c *Cipher) EncryptCBC(dst, src, iv []byte) {
-	chain := checkChain(dst, src, iv)
+	chain := chainBlock(dst, src, iv)
 	for k := c.plan.steps[c.plan.last].kernel; len(src) > 0; {
 		n := cut(len(src), BlockSize)
 		if !cbcEncryptWith(k, &c.schedule, dst[:n], src[:n], chain) {
@@ -27,8 +27,15 @@ func (c *Cipher) EncryptCBC(dst, src, iv []byte) {
 
 // DecryptCBC is the inverse of [Cipher.EncryptCBC]: iv becomes the last block of src.
 func (c *Cipher) DecryptCBC(dst, src, iv []byte) {
-	chain := checkChain(dst, src, iv)
+	chain := chainBlock(dst, src, iv)
 	dst = dst[:len(src)]
+	if len(src) == BlockSize {
+		next := [BlockSize]byte(src)
+		c.decryptBlock(dst, src)
+		xorBlock((*[BlockSize]byte)(dst), (*[BlockSize]byte)(dst), chain)
+		*chain = next
+		return
+	}
 	if s := &c.plan.steps[0]; isFused(s.kernel) {
 		for len(src) >= int(s.batch) {
 			n := cut(len(src), int(s.batch))
@@ -65,7 +72,7 @@ func (c *Cipher) decryptCBC(dst, src []byte, iv *[BlockSize]byte) {
 // The counter is one block, big-endian; it wraps from all ones to zero, and becomes the next one to use. Overlap and
 // lengths are as for [Cipher.EncryptBlocks].
 func (c *Cipher) XORKeyStreamCTR(dst, src, counter []byte) {
-	block := checkChain(dst, src, counter)
+	block := chainBlock(dst, src, counter)
 	dst = dst[:len(src)]
 	if len(src) == BlockSize {
 		var keyStream [BlockSize]byte
@@ -127,8 +134,8 @@ func advance(counter *[BlockSize]byte, n int) {
 	binary.BigEndian.PutUint64(counter[:], binary.BigEndian.Uint64(counter[:])+carry)
 }
 
-// checkChain is checkBlocks for the methods with an IV or a counter, which is returned.
-func checkChain(dst, src, chain []byte) *[BlockSize]byte {
+// chainBlock is checkBlocks for the methods with an IV or a counter, which is returned.
+func chainBlock(dst, src, chain []byte) *[BlockSize]byte {
 	checkBlocks(dst, src)
 	if len(chain) != BlockSize {
 		panic("crypto/twofish: IV length must equal block size")

@@ -80,7 +80,7 @@ func libgcryptRunner(w work, best string) runner {
 			if w.name == name+keyName(size) && best == "" {
 				all := random(256 * size)
 				return func(n int) time.Duration {
-					return elapsed(C.keys(C.int(process), bytes(all), C.size_t(size), C.long(n)))
+					return elapsed(C.keys(C.int(process), pointer(all), C.size_t(size), C.long(n)))
 				}
 			}
 		}
@@ -107,11 +107,11 @@ func libgcryptRunner(w work, best string) runner {
 	}
 	dst, src := make([]byte, w.size), random(w.size)
 	return func(n int) time.Duration {
-		return elapsed(C.crypt(C.int(mode), C.int(decrypt), bytes(dst), bytes(src), C.size_t(w.size), C.long(n)))
+		return elapsed(C.crypt(C.int(mode), C.int(decrypt), pointer(dst), pointer(src), C.size_t(w.size), C.long(n)))
 	}
 }
 
-func bytes(b []byte) *C.uchar { return (*C.uchar)(unsafe.Pointer(unsafe.SliceData(b))) }
+func pointer(b []byte) *C.uchar { return (*C.uchar)(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func elapsed(ns C.longlong) time.Duration {
 	if ns < 0 {

@@ -40,10 +40,15 @@ type result struct {
 	best []float64
 }
 
-const (
-	shortRun = 60 * time.Microsecond // of one library, before the next one's turn
-	ours     = 0                     // the first library is ours
-)
+// A comparison is a table: the works of several libraries, with ratios to the first one.
+type comparison struct {
+	libraries []library
+	works     []work
+	results   []result
+}
+
+// shortRun is how long one library runs before the next one's turn.
+const shortRun = 60 * time.Microsecond
 
 func main() {
 	asCSV := flag.Bool("csv", false, "print comma-separated values")
@@ -62,24 +67,28 @@ func main() {
 	if libgcryptMissing != "" {
 		fmt.Fprintln(os.Stderr, "compare:", libgcryptMissing)
 	}
-	libraries := twofishLibraries()
-	var results []result
-	for _, w := range twofishWorks() {
-		if strings.Contains(w.name, *only) {
-			results = append(results, measure(w, libraries, *runs))
+	comparisons := []comparison{twofishKernels(), twofishLibraries()}
+	for i := range comparisons {
+		c := &comparisons[i]
+		for _, w := range c.works {
+			if strings.Contains(w.name, *only) {
+				c.results = append(c.results, measure(w, c.libraries, *runs))
+			}
 		}
 	}
 	clock := clockGHz()
-	var err error
-	if *asCSV {
-		err = printCSV(os.Stdout, libraries, results, clock)
-	} else {
-		fmt.Printf("%v, %s, %.2f GHz, best of %d runs in turn\n\n", hwfeatures.CPU(), runtime.Version(), clock, *runs)
-		printTable(os.Stdout, libraries, results, clock)
+	if !*asCSV {
+		fmt.Printf("%v, %s, %.2f GHz, best of %d runs in turn\n", hwfeatures.CPU(), runtime.Version(), clock, *runs)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "compare:", err)
-		os.Exit(1)
+	for _, c := range comparisons {
+		if *asCSV {
+			if err := printCSV(os.Stdout, c, clock); err != nil {
+				fmt.Fprintln(os.Stderr, "compare:", err)
+				os.Exit(1)
+			}
+		} else {
+			printTable(os.Stdout, c, clock)
+		}
 	}
 }
 
@@ -148,12 +157,12 @@ func (r *result) perByte(i int, clock float64) string {
 	}
 }
 
-// ratio says how many times as long as ours library i takes.
+// ratio says how many times as long as the first library i takes.
 func (r *result) ratio(i int) string {
-	if r.best[i] == 0 {
+	if r.best[i] == 0 || r.best[0] == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f", r.best[i]/r.best[ours])
+	return fmt.Sprintf("%.2f", r.best[i]/r.best[0])
 }
 
 func (w work) sizeText() string {
@@ -169,30 +178,38 @@ func (w work) sizeText() string {
 	}
 }
 
-func printTable(out io.Writer, libraries []library, results []result, clock float64) {
-	fmt.Fprintf(out, "%-28s %8s |", "cycles per byte", "size")
-	for _, l := range libraries {
-		fmt.Fprintf(out, " %14s", l.name)
+func printTable(out io.Writer, c comparison, clock float64) {
+	first := c.libraries[0].name
+	fmt.Fprintf(out, "\n%-28s %8s", "cycles per byte", "")
+	for _, l := range c.libraries {
+		fmt.Fprintf(out, " %*s", l.width(), l.name)
 	}
-	fmt.Fprintf(out, " | times as long as ours:\n")
-	for _, r := range results {
-		fmt.Fprintf(out, "%-28s %8s |", r.name, r.sizeText())
-		for i := range libraries {
-			fmt.Fprintf(out, " %14s", r.perByte(i, clock))
+	fmt.Fprintf(out, "   times as long as %s:", first)
+	for _, l := range c.libraries[1:] {
+		fmt.Fprintf(out, " %s", l.name)
+	}
+	fmt.Fprintln(out)
+	for _, r := range c.results {
+		fmt.Fprintf(out, "%-28s %8s", r.name, r.sizeText())
+		for i, l := range c.libraries {
+			fmt.Fprintf(out, " %*s", l.width(), r.perByte(i, clock))
 		}
-		fmt.Fprint(out, " |")
-		for i, l := range libraries[1:] {
-			fmt.Fprintf(out, "  %s %s", l.name, r.ratio(i+1))
+		fmt.Fprint(out, "  ")
+		for i, l := range c.libraries[1:] {
+			fmt.Fprintf(out, " %*s", l.width(), r.ratio(i+1))
 		}
 		fmt.Fprintln(out)
 	}
 }
 
-func printCSV(out io.Writer, libraries []library, results []result, clock float64) error {
+// width is that of a library's column.
+func (l library) width() int { return max(8, len(l.name)) }
+
+func printCSV(out io.Writer, c comparison, clock float64) error {
 	w := csv.NewWriter(out)
-	w.Write([]string{"operation", "bytes", "library", "ns", "cycles/byte", "times ours"})
-	for _, r := range results {
-		for i, l := range libraries {
+	w.Write([]string{"operation", "bytes", "library", "ns", "cycles/byte", "times " + c.libraries[0].name})
+	for _, r := range c.results {
+		for i, l := range c.libraries {
 			if r.best[i] == 0 {
 				continue
 			}

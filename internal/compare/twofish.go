@@ -5,13 +5,15 @@ import (
 	"crypto/rand"
 	"time"
 
+	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/kernel"
 	"github.com/twogather/twogather/modes"
 	"github.com/twogather/twogather/twofish"
 	//lint:ignore SA1019 it is what we compare with
 	xtwofish "golang.org/x/crypto/twofish"
 )
 
-// What Twofish is measured at. "best" is libgcrypt's fastest path for many blocks, which is what it does for CBC
+// What Twofish is measured at. "libgcrypt best" is libgcrypt's fastest path for many blocks, which is what it does for CBC
 // decryption, whatever mode ours is in: Debian's libgcrypt has no such path for ECB.
 const (
 	ecbEncrypt    = "ECB encrypt"
@@ -51,7 +53,28 @@ func keyName(size int) string {
 	return map[int]string{16: ", 128-bit", 24: ", 192-bit", 32: ", 256-bit"}[size]
 }
 
-func twofishLibraries() []library {
+// twofishKernels compares this package's kernels, each used for everything.
+func twofishKernels() comparison {
+	c := comparison{}
+	for _, mode := range []string{ecbEncrypt, ecbDecrypt} {
+		for _, size := range []int{16, 2 * 16, 3 * 16, 4 * 16, 8 * 16, 16 * 16, 16 << 10} {
+			c.works = append(c.works, work{mode, size})
+		}
+	}
+	p := kernel.Lookup("twofish")
+	for _, k := range p.Kernels {
+		if features := hwfeatures.Enabled(); features.Has(k.Requires) {
+			newCipher := p.New(features, k.Name).(func([]byte) (*twofish.Cipher, error))
+			c.libraries = append(c.libraries, library{k.Name, func(w work) runner {
+				return goRunner(w, func(key []byte) cipher.Block { return must(newCipher(key)) })
+			}})
+		}
+	}
+	return c
+}
+
+// twofishLibraries compares this package with others.
+func twofishLibraries() comparison {
 	libraries := []library{
 		{"twogather", func(w work) runner {
 			return goRunner(w, func(key []byte) cipher.Block { return must(twofish.NewCipher(key)) })
@@ -60,7 +83,7 @@ func twofishLibraries() []library {
 			return goRunner(w, func(key []byte) cipher.Block { return must(xtwofish.NewCipher(key)) })
 		}},
 	}
-	return append(libraries, libgcrypt()...)
+	return comparison{libraries: append(libraries, libgcrypt()...), works: twofishWorks()}
 }
 
 func must[T any](v T, err error) T {

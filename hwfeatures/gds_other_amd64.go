@@ -1,0 +1,5 @@
+//go:build !purego && !linux
+
+package hwfeatures
+
+func gatherDataSampling() string { return "" }
