@@ -834,7 +834,7 @@ func TestForced(t *testing.T) {
 			t.Skip("cannot find the test's own program: ", err)
 		}
 		cmd := exec.Command(exe, "-test.run=^TestForced$")
-		cmd.Env = append(os.Environ(), "TWOFISH_TEST_CHILD=child", "TWOGATHER_HWF="+hwf, "TWOGATHER_KERNEL="+kernel)
+		cmd.Env = append(os.Environ(), "TWOFISH_TEST_CHILD=child", "GORACE=atexit_sleep_ms=0", "TWOGATHER_HWF="+hwf, "TWOGATHER_KERNEL="+kernel)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)

@@ -83,18 +83,16 @@ func (c *Cipher) XORKeyStreamCTR(dst, src, counter []byte) {
 	}
 	for s := &c.plan.steps[0]; len(src) > 0; {
 		n := len(src)
-		if isFused(s.kernel) && n >= int(s.batch) {
-			n = cut(n, int(s.batch))
+		if batch := int(s.batch); isFused(s.kernel) && n >= batch {
 			// Fused kernels count in 32 bits. The batch in which they wrap, the last of 64 GiB, goes the other way.
 			untilWrap := (1<<32 - int64(binary.BigEndian.Uint32(block[12:]))) * BlockSize
-			if untilWrap >= int64(s.batch) {
-				n = cut(int(min(int64(n), untilWrap)), int(s.batch))
+			if n = cut(int(min(int64(n), untilWrap)), batch); n > 0 {
 				encryptWith(s.kernel, &c.schedule, dst[:n], src[:n], block)
 				advance(block, n)
 				dst, src = dst[n:], src[n:]
 				continue
 			}
-			n = int(s.batch)
+			n = batch
 		}
 		c.xorKeyStreamCTR(dst[:n], src[:n], block)
 		dst, src = dst[n:], src[n:]

@@ -106,7 +106,7 @@ func init() {
 // calls would keep the garbage collector waiting.
 const maxCall = 64 << 10
 
-// cut returns how much of n bytes, at least one batch, the next call takes.
+// cut returns how much of n bytes the next call takes: whole batches.
 func cut(n, batch int) int {
 	n = min(n, maxCall)
 	return n - n%batch

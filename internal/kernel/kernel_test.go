@@ -139,7 +139,7 @@ func TestForced(t *testing.T) {
 			"unknown; the kernels are wide gather scalar generic\n"},
 	} {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestForced$")
-		cmd.Env = append(os.Environ(), "KERNEL_TEST_CHILD=1", "TWOGATHER_HWF=", "TWOGATHER_KERNEL="+c.env)
+		cmd.Env = append(os.Environ(), "KERNEL_TEST_CHILD=1", "GORACE=atexit_sleep_ms=0", "TWOGATHER_HWF=", "TWOGATHER_KERNEL="+c.env)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("%q: %v: %s", c.env, err, out)
