@@ -42,6 +42,12 @@ func (c *Cipher) DecryptCBC(dst, src, iv []byte) {
 			decryptWith(s.kernel, &c.schedule, dst[:n], src[:n], chain)
 			dst, src = dst[n:], src[n:]
 		}
+		if len(src) >= int(s.pad) {
+			next := [BlockSize]byte(src[len(src)-BlockSize:])
+			c.cryptPadded(s, true, dst, src, chain)
+			*chain = next
+			return
+		}
 	}
 	if len(src) > 0 {
 		c.decryptCBC(dst, src, chain)
@@ -83,16 +89,22 @@ func (c *Cipher) XORKeyStreamCTR(dst, src, counter []byte) {
 	}
 	for s := &c.plan.steps[0]; len(src) > 0; {
 		n := len(src)
-		if batch := int(s.batch); isFused(s.kernel) && n >= batch {
+		if isFused(s.kernel) && n >= int(s.pad) {
 			// Fused kernels count in 32 bits. The batch in which they wrap, the last of 64 GiB, goes the other way.
 			untilWrap := (1<<32 - int64(binary.BigEndian.Uint32(block[12:]))) * BlockSize
-			if n = cut(int(min(int64(n), untilWrap)), batch); n > 0 {
-				encryptWith(s.kernel, &c.schedule, dst[:n], src[:n], block)
-				advance(block, n)
-				dst, src = dst[n:], src[n:]
+			fitting := int(min(int64(n), untilWrap))
+			switch whole := cut(fitting, int(s.batch)); {
+			case whole > 0:
+				encryptWith(s.kernel, &c.schedule, dst[:whole], src[:whole], block)
+				advance(block, whole)
+				dst, src = dst[whole:], src[whole:]
 				continue
+			case fitting == n:
+				c.cryptPadded(s, false, dst, src, block)
+				advance(block, n)
+				return
 			}
-			n = batch
+			n = min(n, int(s.batch))
 		}
 		c.xorKeyStreamCTR(dst[:n], src[:n], block)
 		dst, src = dst[n:], src[n:]

@@ -29,7 +29,7 @@ var genericKernel = kernel.Kernel[funcs]{
 // A plan says which kernels a Cipher's calls go through: step by step, each takes whole batches of what is left. The last
 // step leaves nothing.
 type plan struct {
-	steps [3]step
+	steps [4]step
 	last  uint8 // index of the last step
 }
 
@@ -45,17 +45,18 @@ func stepOf(k, pad int) step {
 
 // forcedPlan uses one kernel for every length.
 func forcedPlan(k int) plan {
-	return plan{steps: [3]step{stepOf(k, 1)}}
+	return plan{steps: [4]step{stepOf(k, 1)}}
 }
 
 // choosePlan is the plan for a processor with the given features: the default kernel, then what suits the processor for
 // smaller and smaller batches.
 func choosePlan(features hwfeatures.Set) plan {
-	p := plan{steps: [3]step{stepOf(kernels.Default(features), 1)}}
+	p := plan{steps: [4]step{stepOf(kernels.Default(features), 1)}}
 	for k, row := range kernels.Usable(features) {
-		smaller := row.Batch*BlockSize < int(p.steps[p.last].batch)
-		if smaller && features.Has(row.Prefers) {
-			p.steps[p.last].pad = uint16(padFrom(p.steps[p.last].kernel) * BlockSize)
+		last := &p.steps[p.last]
+		// A row is of use if the one before it leaves whole batches.
+		if pad := padFrom(last.kernel); row.Batch < pad && features.Has(row.Prefers) {
+			*last = stepOf(int(last.kernel), pad)
 			p.last++
 			p.steps[p.last] = stepOf(k, 1)
 		}
@@ -125,23 +126,38 @@ func (c *Cipher) crypt(decrypt bool, dst, src []byte) {
 			return
 		}
 		if len(src) >= int(s.pad) {
-			c.cryptPadded(s, decrypt, dst, src)
+			c.cryptPadded(s, decrypt, dst, src, nil)
 			return
 		}
 	}
 }
 
-// maxBatch is the largest batch of any kernel, in bytes.
-const maxBatch = 16 * BlockSize
+// maxBatch is the largest batch of any kernel, in bytes, and smallBatch one that many have.
+const (
+	maxBatch   = 64 * BlockSize
+	smallBatch = 16 * BlockSize
+)
 
-// cryptPadded takes less than a batch through a kernel. It has its own frame, so that only calls which need the buffer
-// clear it.
+// cryptPadded takes less than a batch through a kernel, or, with a chain, through its ctr or cbcDecrypt. It has its own
+// frame, so that only calls which need a buffer clear it.
 //
 //go:noinline
-func (c *Cipher) cryptPadded(s *step, decrypt bool, dst, src []byte) {
-	var buf [maxBatch]byte
-	copy(buf[:], src)
-	b := buf[:s.batch]
-	cryptWith(s.kernel, decrypt, &c.schedule, b, b)
-	copy(dst, b)
+func (c *Cipher) cryptPadded(s *step, decrypt bool, dst, src []byte, chain *[BlockSize]byte) {
+	if s.batch <= smallBatch {
+		var buf [smallBatch]byte
+		c.cryptInBuffer(s, decrypt, dst, src, chain, buf[:s.batch])
+	} else {
+		var buf [maxBatch]byte
+		c.cryptInBuffer(s, decrypt, dst, src, chain, buf[:s.batch])
+	}
+}
+
+func (c *Cipher) cryptInBuffer(s *step, decrypt bool, dst, src []byte, chain *[BlockSize]byte, buf []byte) {
+	copy(buf, src)
+	if decrypt {
+		decryptWith(s.kernel, &c.schedule, buf, buf, chain)
+	} else {
+		encryptWith(s.kernel, &c.schedule, buf, buf, chain)
+	}
+	copy(dst, buf)
 }

@@ -26,6 +26,7 @@ func main() {
 		{"cipher_avx2_amd64", writeShared},
 		{"gather_vpgather", writeVPGATHER},
 		{"gather_manual", writeManual},
+		{"gather_permute", writePermute},
 	} {
 		check(output.Assembly(f.build().Context, command, "twofish", dir+f.name))
 	}

@@ -17,22 +17,29 @@ type wide struct {
 	suffix string
 }
 
-// A vec is a vector register by its two names.
-type vec struct{ x, y reg.Register }
+// A vec is a vector register by its three names.
+type vec struct{ x, y, z reg.Register }
 
 var vecs = []vec{
-	{reg.X0, reg.Y0}, {reg.X1, reg.Y1}, {reg.X2, reg.Y2}, {reg.X3, reg.Y3},
-	{reg.X4, reg.Y4}, {reg.X5, reg.Y5}, {reg.X6, reg.Y6}, {reg.X7, reg.Y7},
-	{reg.X8, reg.Y8}, {reg.X9, reg.Y9}, {reg.X10, reg.Y10}, {reg.X11, reg.Y11},
-	{reg.X12, reg.Y12}, {reg.X13, reg.Y13}, {reg.X14, reg.Y14}, {reg.X15, reg.Y15},
+	{reg.X0, reg.Y0, reg.Z0}, {reg.X1, reg.Y1, reg.Z1}, {reg.X2, reg.Y2, reg.Z2}, {reg.X3, reg.Y3, reg.Z3},
+	{reg.X4, reg.Y4, reg.Z4}, {reg.X5, reg.Y5, reg.Z5}, {reg.X6, reg.Y6, reg.Z6}, {reg.X7, reg.Y7, reg.Z7},
+	{reg.X8, reg.Y8, reg.Z8}, {reg.X9, reg.Y9, reg.Z9}, {reg.X10, reg.Y10, reg.Z10}, {reg.X11, reg.Y11, reg.Z11},
+	{reg.X12, reg.Y12, reg.Z12}, {reg.X13, reg.Y13, reg.Z13}, {reg.X14, reg.Y14, reg.Z14}, {reg.X15, reg.Y15, reg.Z15},
+	{reg.X16, reg.Y16, reg.Z16}, {reg.X17, reg.Y17, reg.Z17}, {reg.X18, reg.Y18, reg.Z18}, {reg.X19, reg.Y19, reg.Z19},
+	{reg.X20, reg.Y20, reg.Z20}, {reg.X21, reg.Y21, reg.Z21}, {reg.X22, reg.Y22, reg.Z22}, {reg.X23, reg.Y23, reg.Z23},
+	{reg.X24, reg.Y24, reg.Z24}, {reg.X25, reg.Y25, reg.Z25}, {reg.X26, reg.Y26, reg.Z26}, {reg.X27, reg.Y27, reg.Z27},
+	{reg.X28, reg.Y28, reg.Z28}, {reg.X29, reg.Y29, reg.Z29}, {reg.X30, reg.Y30, reg.Z30}, {reg.X31, reg.Y31, reg.Z31},
 }
 
 // v is the name of the size that a group has.
 func (w *wide) v(r vec) reg.Register {
-	if w.lanes == 4 {
+	switch w.lanes {
+	case 4:
 		return r.x
+	case 8:
+		return r.y
 	}
-	return r.y
+	return r.z
 }
 
 // A group is the state of a group of blocks. In every round its first half is looked up and its second half changed;
