@@ -6,7 +6,7 @@
 
 // func encryptPermute(s *schedule, dst []byte, src []byte, counter *[16]byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, GFNI
-TEXT ·encryptPermute(SB), $2248-64
+TEXT ·encryptPermute(SB), $2376-64
 	MOVQ s+0(FP), DI
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
@@ -113,16 +113,16 @@ TEXT ·encryptPermute(SB), $2248-64
 	VPERMT2B        4033(DI), Z0, Z2
 	VINSERTI64X4    $0x01, Y2, Z31, Z31
 	VGF2P8AFFINEQB  $0x00, Z1, Z31, Z31
-	VBROADCASTI32X4 slicing0<>+0(SB), Z2
-	VMOVDQA64       Z2, (R8)
-	VBROADCASTI32X4 slicing3<>+0(SB), Z2
-	VMOVDQA64       Z2, 64(R8)
+	VBROADCASTI32X4 slicing0<>+0(SB), Z0
+	VMOVDQA64       Z0, (R8)
+	VBROADCASTI32X4 slicing3<>+0(SB), Z0
+	VMOVDQA64       Z0, 64(R8)
 	MOVQ            counter+56(FP), BX
 	TESTQ           BX, BX
 	JEQ             none01
 	MOVL            12(BX), AX
 	BSWAPL          AX
-	MOVL            AX, 2240(SP)
+	MOVL            AX, 2368(SP)
 
 none01:
 	MOVQ counter+56(FP), BX
@@ -134,7 +134,7 @@ batch:
 
 	// Load, one word of each block to a register
 	MOVQ SI, AX
-	LEAQ 128(R8), R11
+	LEAQ 256(R8), R11
 	LEAQ (R11)(R13*1), R12
 
 load:
@@ -174,18 +174,18 @@ counters:
 	VPXORD.BCST     4104(DI), Z2, Z2
 	VMOVDQU64       blockNumbers<>+0(SB), Z4
 	VBROADCASTI32X4 swapWords<>+0(SB), Z5
-	LEAQ            128(R8), R11
+	LEAQ            256(R8), R11
 	LEAQ            (R11)(R13*1), R12
 
 count:
-	VPADDD.BCST 2240(SP), Z4, Z3
+	VPADDD.BCST 2368(SP), Z4, Z3
 	VPSHUFB     Z5, Z3, Z3
 	VPXORD.BCST 4108(DI), Z3, Z3
 	VMOVDQA64   Z0, (R11)
 	VMOVDQA64   Z1, 64(R11)
 	VMOVDQA64   Z2, 128(R11)
 	VMOVDQA64   Z3, 192(R11)
-	ADDL        $0x10, 2240(SP)
+	ADDL        $0x10, 2368(SP)
 	ADDQ        $0x00000100, R11
 	CMPQ        R11, R12
 	JNE         count
@@ -197,14 +197,14 @@ loaded:
 	JEQ  double
 
 	// Rounds of 2 groups
-	VMOVDQA64 128(R8), Z0
-	VMOVDQA64 384(R8), Z1
-	VMOVDQA64 192(R8), Z2
-	VMOVDQA64 448(R8), Z3
-	VMOVDQA64 640(R8), Z8
-	VMOVDQA64 896(R8), Z9
-	VMOVDQA64 704(R8), Z10
-	VMOVDQA64 960(R8), Z11
+	VMOVDQA64 256(R8), Z0
+	VMOVDQA64 512(R8), Z1
+	VMOVDQA64 320(R8), Z2
+	VMOVDQA64 576(R8), Z3
+	VMOVDQA64 768(R8), Z8
+	VMOVDQA64 1024(R8), Z9
+	VMOVDQA64 832(R8), Z10
+	VMOVDQA64 1088(R8), Z11
 
 rounds:
 	// Group 0, round 0, turn 0
@@ -334,18 +334,18 @@ rounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST (R9), Z4, Z4
 	VPADDD.BCST (R9), Z5, Z5
-	VPROLD      $0x01, 320(R8), Z2
-	VPROLD      $0x01, 576(R8), Z3
-	VPXORD      256(R8), Z4, Z0
-	VPXORD      512(R8), Z5, Z1
+	VPROLD      $0x01, 448(R8), Z2
+	VPROLD      $0x01, 704(R8), Z3
+	VPXORD      384(R8), Z4, Z0
+	VPXORD      640(R8), Z5, Z1
 	VPRORD      $0x01, Z0, Z0
 	VPRORD      $0x01, Z1, Z1
 	VPXORD      Z6, Z2, Z2
 	VPXORD      Z7, Z3, Z3
-	VMOVDQA64   Z0, 256(R8)
-	VMOVDQA64   Z1, 512(R8)
-	VMOVDQA64   Z2, 320(R8)
-	VMOVDQA64   Z3, 576(R8)
+	VMOVDQA64   Z0, 384(R8)
+	VMOVDQA64   Z1, 640(R8)
+	VMOVDQA64   Z2, 448(R8)
+	VMOVDQA64   Z3, 704(R8)
 
 	// Group 1, round 0, turn 3
 	VPADDD.BCST 4(R9), Z14, Z14
@@ -354,18 +354,18 @@ rounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST (R9), Z12, Z12
 	VPADDD.BCST (R9), Z13, Z13
-	VPROLD      $0x01, 832(R8), Z10
-	VPROLD      $0x01, 1088(R8), Z11
-	VPXORD      768(R8), Z12, Z8
-	VPXORD      1024(R8), Z13, Z9
+	VPROLD      $0x01, 960(R8), Z10
+	VPROLD      $0x01, 1216(R8), Z11
+	VPXORD      896(R8), Z12, Z8
+	VPXORD      1152(R8), Z13, Z9
 	VPRORD      $0x01, Z8, Z8
 	VPRORD      $0x01, Z9, Z9
 	VPXORD      Z14, Z10, Z10
 	VPXORD      Z15, Z11, Z11
-	VMOVDQA64   Z8, 768(R8)
-	VMOVDQA64   Z9, 1024(R8)
-	VMOVDQA64   Z10, 832(R8)
-	VMOVDQA64   Z11, 1088(R8)
+	VMOVDQA64   Z8, 896(R8)
+	VMOVDQA64   Z9, 1152(R8)
+	VMOVDQA64   Z10, 960(R8)
+	VMOVDQA64   Z11, 1216(R8)
 
 	// Group 0, round 1, turn 0
 	VPSHUFB             (R8), Z0, Z0
@@ -494,18 +494,18 @@ rounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST 8(R9), Z4, Z4
 	VPADDD.BCST 8(R9), Z5, Z5
-	VPROLD      $0x01, 192(R8), Z2
-	VPROLD      $0x01, 448(R8), Z3
-	VPXORD      128(R8), Z4, Z0
-	VPXORD      384(R8), Z5, Z1
+	VPROLD      $0x01, 320(R8), Z2
+	VPROLD      $0x01, 576(R8), Z3
+	VPXORD      256(R8), Z4, Z0
+	VPXORD      512(R8), Z5, Z1
 	VPRORD      $0x01, Z0, Z0
 	VPRORD      $0x01, Z1, Z1
 	VPXORD      Z6, Z2, Z2
 	VPXORD      Z7, Z3, Z3
-	VMOVDQA64   Z0, 128(R8)
-	VMOVDQA64   Z1, 384(R8)
-	VMOVDQA64   Z2, 192(R8)
-	VMOVDQA64   Z3, 448(R8)
+	VMOVDQA64   Z0, 256(R8)
+	VMOVDQA64   Z1, 512(R8)
+	VMOVDQA64   Z2, 320(R8)
+	VMOVDQA64   Z3, 576(R8)
 
 	// Group 1, round 1, turn 3
 	VPADDD.BCST 12(R9), Z14, Z14
@@ -514,18 +514,18 @@ rounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST 8(R9), Z12, Z12
 	VPADDD.BCST 8(R9), Z13, Z13
-	VPROLD      $0x01, 704(R8), Z10
-	VPROLD      $0x01, 960(R8), Z11
-	VPXORD      640(R8), Z12, Z8
-	VPXORD      896(R8), Z13, Z9
+	VPROLD      $0x01, 832(R8), Z10
+	VPROLD      $0x01, 1088(R8), Z11
+	VPXORD      768(R8), Z12, Z8
+	VPXORD      1024(R8), Z13, Z9
 	VPRORD      $0x01, Z8, Z8
 	VPRORD      $0x01, Z9, Z9
 	VPXORD      Z14, Z10, Z10
 	VPXORD      Z15, Z11, Z11
-	VMOVDQA64   Z8, 640(R8)
-	VMOVDQA64   Z9, 896(R8)
-	VMOVDQA64   Z10, 704(R8)
-	VMOVDQA64   Z11, 960(R8)
+	VMOVDQA64   Z8, 768(R8)
+	VMOVDQA64   Z9, 1024(R8)
+	VMOVDQA64   Z10, 832(R8)
+	VMOVDQA64   Z11, 1088(R8)
 	ADDQ        $+16, R9
 	CMPQ        R9, R10
 	JNE         rounds
@@ -535,10 +535,10 @@ double:
 	// Rounds of 4 groups
 doubleRounds:
 	// Group 0, round 0, turn 0
-	VMOVDQA64           128(R8), Z0
-	VMOVDQA64           384(R8), Z1
-	VMOVDQA64           192(R8), Z2
-	VMOVDQA64           448(R8), Z3
+	VMOVDQA64           256(R8), Z0
+	VMOVDQA64           512(R8), Z1
+	VMOVDQA64           320(R8), Z2
+	VMOVDQA64           576(R8), Z3
 	VPSHUFB             (R8), Z0, Z0
 	VPSHUFB             (R8), Z1, Z1
 	VPSHUFB             64(R8), Z2, Z2
@@ -556,10 +556,10 @@ doubleRounds:
 	VPERMI2B            Z21, Z20, Z5
 
 	// Group 1, round 0, turn 0
-	VMOVDQA64           640(R8), Z8
-	VMOVDQA64           896(R8), Z9
-	VMOVDQA64           704(R8), Z10
-	VMOVDQA64           960(R8), Z11
+	VMOVDQA64           768(R8), Z8
+	VMOVDQA64           1024(R8), Z9
+	VMOVDQA64           832(R8), Z10
+	VMOVDQA64           1088(R8), Z11
 	VPSHUFB             (R8), Z8, Z8
 	VPSHUFB             (R8), Z9, Z9
 	VPSHUFB             64(R8), Z10, Z10
@@ -668,18 +668,18 @@ doubleRounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST (R9), Z4, Z4
 	VPADDD.BCST (R9), Z5, Z5
-	VPROLD      $0x01, 320(R8), Z2
-	VPROLD      $0x01, 576(R8), Z3
-	VPXORD      256(R8), Z4, Z0
-	VPXORD      512(R8), Z5, Z1
+	VPROLD      $0x01, 448(R8), Z2
+	VPROLD      $0x01, 704(R8), Z3
+	VPXORD      384(R8), Z4, Z0
+	VPXORD      640(R8), Z5, Z1
 	VPRORD      $0x01, Z0, Z0
 	VPRORD      $0x01, Z1, Z1
 	VPXORD      Z6, Z2, Z2
 	VPXORD      Z7, Z3, Z3
-	VMOVDQA64   Z0, 256(R8)
-	VMOVDQA64   Z1, 512(R8)
-	VMOVDQA64   Z2, 320(R8)
-	VMOVDQA64   Z3, 576(R8)
+	VMOVDQA64   Z0, 384(R8)
+	VMOVDQA64   Z1, 640(R8)
+	VMOVDQA64   Z2, 448(R8)
+	VMOVDQA64   Z3, 704(R8)
 
 	// Group 1, round 0, turn 3
 	VPADDD      Z13, Z15, Z13
@@ -689,24 +689,24 @@ doubleRounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST (R9), Z12, Z12
 	VPADDD.BCST (R9), Z13, Z13
-	VPROLD      $0x01, 832(R8), Z10
-	VPROLD      $0x01, 1088(R8), Z11
-	VPXORD      768(R8), Z12, Z8
-	VPXORD      1024(R8), Z13, Z9
+	VPROLD      $0x01, 960(R8), Z10
+	VPROLD      $0x01, 1216(R8), Z11
+	VPXORD      896(R8), Z12, Z8
+	VPXORD      1152(R8), Z13, Z9
 	VPRORD      $0x01, Z8, Z8
 	VPRORD      $0x01, Z9, Z9
 	VPXORD      Z14, Z10, Z10
 	VPXORD      Z15, Z11, Z11
-	VMOVDQA64   Z8, 768(R8)
-	VMOVDQA64   Z9, 1024(R8)
-	VMOVDQA64   Z10, 832(R8)
-	VMOVDQA64   Z11, 1088(R8)
+	VMOVDQA64   Z8, 896(R8)
+	VMOVDQA64   Z9, 1152(R8)
+	VMOVDQA64   Z10, 960(R8)
+	VMOVDQA64   Z11, 1216(R8)
 
 	// Group 2, round 0, turn 0
-	VMOVDQA64           1152(R8), Z0
-	VMOVDQA64           1408(R8), Z1
-	VMOVDQA64           1216(R8), Z2
-	VMOVDQA64           1472(R8), Z3
+	VMOVDQA64           1280(R8), Z0
+	VMOVDQA64           1536(R8), Z1
+	VMOVDQA64           1344(R8), Z2
+	VMOVDQA64           1600(R8), Z3
 	VPSHUFB             (R8), Z0, Z0
 	VPSHUFB             (R8), Z1, Z1
 	VPSHUFB             64(R8), Z2, Z2
@@ -724,10 +724,10 @@ doubleRounds:
 	VPERMI2B            Z21, Z20, Z5
 
 	// Group 3, round 0, turn 0
-	VMOVDQA64           1664(R8), Z8
-	VMOVDQA64           1920(R8), Z9
-	VMOVDQA64           1728(R8), Z10
-	VMOVDQA64           1984(R8), Z11
+	VMOVDQA64           1792(R8), Z8
+	VMOVDQA64           2048(R8), Z9
+	VMOVDQA64           1856(R8), Z10
+	VMOVDQA64           2112(R8), Z11
 	VPSHUFB             (R8), Z8, Z8
 	VPSHUFB             (R8), Z9, Z9
 	VPSHUFB             64(R8), Z10, Z10
@@ -836,18 +836,18 @@ doubleRounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST (R9), Z4, Z4
 	VPADDD.BCST (R9), Z5, Z5
-	VPROLD      $0x01, 1344(R8), Z2
-	VPROLD      $0x01, 1600(R8), Z3
-	VPXORD      1280(R8), Z4, Z0
-	VPXORD      1536(R8), Z5, Z1
+	VPROLD      $0x01, 1472(R8), Z2
+	VPROLD      $0x01, 1728(R8), Z3
+	VPXORD      1408(R8), Z4, Z0
+	VPXORD      1664(R8), Z5, Z1
 	VPRORD      $0x01, Z0, Z0
 	VPRORD      $0x01, Z1, Z1
 	VPXORD      Z6, Z2, Z2
 	VPXORD      Z7, Z3, Z3
-	VMOVDQA64   Z0, 1280(R8)
-	VMOVDQA64   Z1, 1536(R8)
-	VMOVDQA64   Z2, 1344(R8)
-	VMOVDQA64   Z3, 1600(R8)
+	VMOVDQA64   Z0, 1408(R8)
+	VMOVDQA64   Z1, 1664(R8)
+	VMOVDQA64   Z2, 1472(R8)
+	VMOVDQA64   Z3, 1728(R8)
 
 	// Group 3, round 0, turn 3
 	VPADDD      Z13, Z15, Z13
@@ -857,24 +857,24 @@ doubleRounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST (R9), Z12, Z12
 	VPADDD.BCST (R9), Z13, Z13
-	VPROLD      $0x01, 1856(R8), Z10
-	VPROLD      $0x01, 2112(R8), Z11
-	VPXORD      1792(R8), Z12, Z8
-	VPXORD      2048(R8), Z13, Z9
+	VPROLD      $0x01, 1984(R8), Z10
+	VPROLD      $0x01, 2240(R8), Z11
+	VPXORD      1920(R8), Z12, Z8
+	VPXORD      2176(R8), Z13, Z9
 	VPRORD      $0x01, Z8, Z8
 	VPRORD      $0x01, Z9, Z9
 	VPXORD      Z14, Z10, Z10
 	VPXORD      Z15, Z11, Z11
-	VMOVDQA64   Z8, 1792(R8)
-	VMOVDQA64   Z9, 2048(R8)
-	VMOVDQA64   Z10, 1856(R8)
-	VMOVDQA64   Z11, 2112(R8)
+	VMOVDQA64   Z8, 1920(R8)
+	VMOVDQA64   Z9, 2176(R8)
+	VMOVDQA64   Z10, 1984(R8)
+	VMOVDQA64   Z11, 2240(R8)
 
 	// Group 0, round 1, turn 0
-	VMOVDQA64           256(R8), Z0
-	VMOVDQA64           512(R8), Z1
-	VMOVDQA64           320(R8), Z2
-	VMOVDQA64           576(R8), Z3
+	VMOVDQA64           384(R8), Z0
+	VMOVDQA64           640(R8), Z1
+	VMOVDQA64           448(R8), Z2
+	VMOVDQA64           704(R8), Z3
 	VPSHUFB             (R8), Z0, Z0
 	VPSHUFB             (R8), Z1, Z1
 	VPSHUFB             64(R8), Z2, Z2
@@ -892,10 +892,10 @@ doubleRounds:
 	VPERMI2B            Z21, Z20, Z5
 
 	// Group 1, round 1, turn 0
-	VMOVDQA64           768(R8), Z8
-	VMOVDQA64           1024(R8), Z9
-	VMOVDQA64           832(R8), Z10
-	VMOVDQA64           1088(R8), Z11
+	VMOVDQA64           896(R8), Z8
+	VMOVDQA64           1152(R8), Z9
+	VMOVDQA64           960(R8), Z10
+	VMOVDQA64           1216(R8), Z11
 	VPSHUFB             (R8), Z8, Z8
 	VPSHUFB             (R8), Z9, Z9
 	VPSHUFB             64(R8), Z10, Z10
@@ -1004,18 +1004,18 @@ doubleRounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST 8(R9), Z4, Z4
 	VPADDD.BCST 8(R9), Z5, Z5
-	VPROLD      $0x01, 192(R8), Z2
-	VPROLD      $0x01, 448(R8), Z3
-	VPXORD      128(R8), Z4, Z0
-	VPXORD      384(R8), Z5, Z1
+	VPROLD      $0x01, 320(R8), Z2
+	VPROLD      $0x01, 576(R8), Z3
+	VPXORD      256(R8), Z4, Z0
+	VPXORD      512(R8), Z5, Z1
 	VPRORD      $0x01, Z0, Z0
 	VPRORD      $0x01, Z1, Z1
 	VPXORD      Z6, Z2, Z2
 	VPXORD      Z7, Z3, Z3
-	VMOVDQA64   Z0, 128(R8)
-	VMOVDQA64   Z1, 384(R8)
-	VMOVDQA64   Z2, 192(R8)
-	VMOVDQA64   Z3, 448(R8)
+	VMOVDQA64   Z0, 256(R8)
+	VMOVDQA64   Z1, 512(R8)
+	VMOVDQA64   Z2, 320(R8)
+	VMOVDQA64   Z3, 576(R8)
 
 	// Group 1, round 1, turn 3
 	VPADDD      Z13, Z15, Z13
@@ -1025,24 +1025,24 @@ doubleRounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST 8(R9), Z12, Z12
 	VPADDD.BCST 8(R9), Z13, Z13
-	VPROLD      $0x01, 704(R8), Z10
-	VPROLD      $0x01, 960(R8), Z11
-	VPXORD      640(R8), Z12, Z8
-	VPXORD      896(R8), Z13, Z9
+	VPROLD      $0x01, 832(R8), Z10
+	VPROLD      $0x01, 1088(R8), Z11
+	VPXORD      768(R8), Z12, Z8
+	VPXORD      1024(R8), Z13, Z9
 	VPRORD      $0x01, Z8, Z8
 	VPRORD      $0x01, Z9, Z9
 	VPXORD      Z14, Z10, Z10
 	VPXORD      Z15, Z11, Z11
-	VMOVDQA64   Z8, 640(R8)
-	VMOVDQA64   Z9, 896(R8)
-	VMOVDQA64   Z10, 704(R8)
-	VMOVDQA64   Z11, 960(R8)
+	VMOVDQA64   Z8, 768(R8)
+	VMOVDQA64   Z9, 1024(R8)
+	VMOVDQA64   Z10, 832(R8)
+	VMOVDQA64   Z11, 1088(R8)
 
 	// Group 2, round 1, turn 0
-	VMOVDQA64           1280(R8), Z0
-	VMOVDQA64           1536(R8), Z1
-	VMOVDQA64           1344(R8), Z2
-	VMOVDQA64           1600(R8), Z3
+	VMOVDQA64           1408(R8), Z0
+	VMOVDQA64           1664(R8), Z1
+	VMOVDQA64           1472(R8), Z2
+	VMOVDQA64           1728(R8), Z3
 	VPSHUFB             (R8), Z0, Z0
 	VPSHUFB             (R8), Z1, Z1
 	VPSHUFB             64(R8), Z2, Z2
@@ -1060,10 +1060,10 @@ doubleRounds:
 	VPERMI2B            Z21, Z20, Z5
 
 	// Group 3, round 1, turn 0
-	VMOVDQA64           1792(R8), Z8
-	VMOVDQA64           2048(R8), Z9
-	VMOVDQA64           1856(R8), Z10
-	VMOVDQA64           2112(R8), Z11
+	VMOVDQA64           1920(R8), Z8
+	VMOVDQA64           2176(R8), Z9
+	VMOVDQA64           1984(R8), Z10
+	VMOVDQA64           2240(R8), Z11
 	VPSHUFB             (R8), Z8, Z8
 	VPSHUFB             (R8), Z9, Z9
 	VPSHUFB             64(R8), Z10, Z10
@@ -1172,18 +1172,18 @@ doubleRounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST 8(R9), Z4, Z4
 	VPADDD.BCST 8(R9), Z5, Z5
-	VPROLD      $0x01, 1216(R8), Z2
-	VPROLD      $0x01, 1472(R8), Z3
-	VPXORD      1152(R8), Z4, Z0
-	VPXORD      1408(R8), Z5, Z1
+	VPROLD      $0x01, 1344(R8), Z2
+	VPROLD      $0x01, 1600(R8), Z3
+	VPXORD      1280(R8), Z4, Z0
+	VPXORD      1536(R8), Z5, Z1
 	VPRORD      $0x01, Z0, Z0
 	VPRORD      $0x01, Z1, Z1
 	VPXORD      Z6, Z2, Z2
 	VPXORD      Z7, Z3, Z3
-	VMOVDQA64   Z0, 1152(R8)
-	VMOVDQA64   Z1, 1408(R8)
-	VMOVDQA64   Z2, 1216(R8)
-	VMOVDQA64   Z3, 1472(R8)
+	VMOVDQA64   Z0, 1280(R8)
+	VMOVDQA64   Z1, 1536(R8)
+	VMOVDQA64   Z2, 1344(R8)
+	VMOVDQA64   Z3, 1600(R8)
 
 	// Group 3, round 1, turn 3
 	VPADDD      Z13, Z15, Z13
@@ -1193,25 +1193,25 @@ doubleRounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST 8(R9), Z12, Z12
 	VPADDD.BCST 8(R9), Z13, Z13
-	VPROLD      $0x01, 1728(R8), Z10
-	VPROLD      $0x01, 1984(R8), Z11
-	VPXORD      1664(R8), Z12, Z8
-	VPXORD      1920(R8), Z13, Z9
+	VPROLD      $0x01, 1856(R8), Z10
+	VPROLD      $0x01, 2112(R8), Z11
+	VPXORD      1792(R8), Z12, Z8
+	VPXORD      2048(R8), Z13, Z9
 	VPRORD      $0x01, Z8, Z8
 	VPRORD      $0x01, Z9, Z9
 	VPXORD      Z14, Z10, Z10
 	VPXORD      Z15, Z11, Z11
-	VMOVDQA64   Z8, 1664(R8)
-	VMOVDQA64   Z9, 1920(R8)
-	VMOVDQA64   Z10, 1728(R8)
-	VMOVDQA64   Z11, 1984(R8)
+	VMOVDQA64   Z8, 1792(R8)
+	VMOVDQA64   Z9, 2048(R8)
+	VMOVDQA64   Z10, 1856(R8)
+	VMOVDQA64   Z11, 2112(R8)
 	ADDQ        $+16, R9
 	CMPQ        R9, R10
 	JNE         doubleRounds
 
 store:
 	// Whiten, block by block again, without the last swap of the halves
-	LEAQ 128(R8), R11
+	LEAQ 256(R8), R11
 	LEAQ (R11)(R13*1), R12
 
 unload:
@@ -1409,7 +1409,7 @@ GLOBL times07<>(SB), RODATA|NOPTR, $8
 
 // func decryptPermute(s *schedule, dst []byte, src []byte, iv *[16]byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, GFNI
-TEXT ·decryptPermute(SB), $2248-64
+TEXT ·decryptPermute(SB), $2376-64
 	MOVQ s+0(FP), DI
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
@@ -1516,17 +1516,17 @@ TEXT ·decryptPermute(SB), $2248-64
 	VPERMT2B        4033(DI), Z0, Z2
 	VINSERTI64X4    $0x01, Y2, Z31, Z31
 	VGF2P8AFFINEQB  $0x00, Z1, Z31, Z31
-	VBROADCASTI32X4 slicing0<>+0(SB), Z2
-	VMOVDQA64       Z2, (R8)
-	VBROADCASTI32X4 slicing3<>+0(SB), Z2
-	VMOVDQA64       Z2, 64(R8)
+	VBROADCASTI32X4 slicing0<>+0(SB), Z0
+	VMOVDQA64       Z0, (R8)
+	VBROADCASTI32X4 slicing3<>+0(SB), Z0
+	VMOVDQA64       Z0, 64(R8)
 	MOVQ            iv+56(FP), BX
 	JMP             more
 
 batch:
 	// Load, one word of each block to a register
 	MOVQ SI, AX
-	LEAQ 128(R8), R11
+	LEAQ 256(R8), R11
 	LEAQ (R11)(R13*1), R12
 
 load:
@@ -1560,14 +1560,14 @@ load:
 	JEQ         double
 
 	// Rounds of 2 groups
-	VMOVDQA64 128(R8), Z0
-	VMOVDQA64 384(R8), Z1
-	VMOVDQA64 192(R8), Z2
-	VMOVDQA64 448(R8), Z3
-	VMOVDQA64 640(R8), Z8
-	VMOVDQA64 896(R8), Z9
-	VMOVDQA64 704(R8), Z10
-	VMOVDQA64 960(R8), Z11
+	VMOVDQA64 256(R8), Z0
+	VMOVDQA64 512(R8), Z1
+	VMOVDQA64 320(R8), Z2
+	VMOVDQA64 576(R8), Z3
+	VMOVDQA64 768(R8), Z8
+	VMOVDQA64 1024(R8), Z9
+	VMOVDQA64 832(R8), Z10
+	VMOVDQA64 1088(R8), Z11
 
 rounds:
 	// Group 0, round 0, turn 0
@@ -1697,18 +1697,18 @@ rounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST (R9), Z4, Z4
 	VPADDD.BCST (R9), Z5, Z5
-	VPROLD      $0x01, 256(R8), Z0
-	VPROLD      $0x01, 512(R8), Z1
-	VPXORD      320(R8), Z6, Z2
-	VPXORD      576(R8), Z7, Z3
+	VPROLD      $0x01, 384(R8), Z0
+	VPROLD      $0x01, 640(R8), Z1
+	VPXORD      448(R8), Z6, Z2
+	VPXORD      704(R8), Z7, Z3
 	VPRORD      $0x01, Z2, Z2
 	VPRORD      $0x01, Z3, Z3
 	VPXORD      Z4, Z0, Z0
 	VPXORD      Z5, Z1, Z1
-	VMOVDQA64   Z0, 256(R8)
-	VMOVDQA64   Z1, 512(R8)
-	VMOVDQA64   Z2, 320(R8)
-	VMOVDQA64   Z3, 576(R8)
+	VMOVDQA64   Z0, 384(R8)
+	VMOVDQA64   Z1, 640(R8)
+	VMOVDQA64   Z2, 448(R8)
+	VMOVDQA64   Z3, 704(R8)
 
 	// Group 1, round 0, turn 3
 	VPADDD.BCST 4(R9), Z14, Z14
@@ -1717,18 +1717,18 @@ rounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST (R9), Z12, Z12
 	VPADDD.BCST (R9), Z13, Z13
-	VPROLD      $0x01, 768(R8), Z8
-	VPROLD      $0x01, 1024(R8), Z9
-	VPXORD      832(R8), Z14, Z10
-	VPXORD      1088(R8), Z15, Z11
+	VPROLD      $0x01, 896(R8), Z8
+	VPROLD      $0x01, 1152(R8), Z9
+	VPXORD      960(R8), Z14, Z10
+	VPXORD      1216(R8), Z15, Z11
 	VPRORD      $0x01, Z10, Z10
 	VPRORD      $0x01, Z11, Z11
 	VPXORD      Z12, Z8, Z8
 	VPXORD      Z13, Z9, Z9
-	VMOVDQA64   Z8, 768(R8)
-	VMOVDQA64   Z9, 1024(R8)
-	VMOVDQA64   Z10, 832(R8)
-	VMOVDQA64   Z11, 1088(R8)
+	VMOVDQA64   Z8, 896(R8)
+	VMOVDQA64   Z9, 1152(R8)
+	VMOVDQA64   Z10, 960(R8)
+	VMOVDQA64   Z11, 1216(R8)
 
 	// Group 0, round 1, turn 0
 	VPSHUFB             (R8), Z0, Z0
@@ -1857,18 +1857,18 @@ rounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST -8(R9), Z4, Z4
 	VPADDD.BCST -8(R9), Z5, Z5
-	VPROLD      $0x01, 128(R8), Z0
-	VPROLD      $0x01, 384(R8), Z1
-	VPXORD      192(R8), Z6, Z2
-	VPXORD      448(R8), Z7, Z3
+	VPROLD      $0x01, 256(R8), Z0
+	VPROLD      $0x01, 512(R8), Z1
+	VPXORD      320(R8), Z6, Z2
+	VPXORD      576(R8), Z7, Z3
 	VPRORD      $0x01, Z2, Z2
 	VPRORD      $0x01, Z3, Z3
 	VPXORD      Z4, Z0, Z0
 	VPXORD      Z5, Z1, Z1
-	VMOVDQA64   Z0, 128(R8)
-	VMOVDQA64   Z1, 384(R8)
-	VMOVDQA64   Z2, 192(R8)
-	VMOVDQA64   Z3, 448(R8)
+	VMOVDQA64   Z0, 256(R8)
+	VMOVDQA64   Z1, 512(R8)
+	VMOVDQA64   Z2, 320(R8)
+	VMOVDQA64   Z3, 576(R8)
 
 	// Group 1, round 1, turn 3
 	VPADDD.BCST -4(R9), Z14, Z14
@@ -1877,18 +1877,18 @@ rounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST -8(R9), Z12, Z12
 	VPADDD.BCST -8(R9), Z13, Z13
-	VPROLD      $0x01, 640(R8), Z8
-	VPROLD      $0x01, 896(R8), Z9
-	VPXORD      704(R8), Z14, Z10
-	VPXORD      960(R8), Z15, Z11
+	VPROLD      $0x01, 768(R8), Z8
+	VPROLD      $0x01, 1024(R8), Z9
+	VPXORD      832(R8), Z14, Z10
+	VPXORD      1088(R8), Z15, Z11
 	VPRORD      $0x01, Z10, Z10
 	VPRORD      $0x01, Z11, Z11
 	VPXORD      Z12, Z8, Z8
 	VPXORD      Z13, Z9, Z9
-	VMOVDQA64   Z8, 640(R8)
-	VMOVDQA64   Z9, 896(R8)
-	VMOVDQA64   Z10, 704(R8)
-	VMOVDQA64   Z11, 960(R8)
+	VMOVDQA64   Z8, 768(R8)
+	VMOVDQA64   Z9, 1024(R8)
+	VMOVDQA64   Z10, 832(R8)
+	VMOVDQA64   Z11, 1088(R8)
 	ADDQ        $-16, R9
 	CMPQ        R9, R10
 	JNE         rounds
@@ -1898,10 +1898,10 @@ double:
 	// Rounds of 4 groups
 doubleRounds:
 	// Group 0, round 0, turn 0
-	VMOVDQA64           128(R8), Z0
-	VMOVDQA64           384(R8), Z1
-	VMOVDQA64           192(R8), Z2
-	VMOVDQA64           448(R8), Z3
+	VMOVDQA64           256(R8), Z0
+	VMOVDQA64           512(R8), Z1
+	VMOVDQA64           320(R8), Z2
+	VMOVDQA64           576(R8), Z3
 	VPSHUFB             (R8), Z0, Z0
 	VPSHUFB             (R8), Z1, Z1
 	VPSHUFB             64(R8), Z2, Z2
@@ -1919,10 +1919,10 @@ doubleRounds:
 	VPERMI2B            Z21, Z20, Z5
 
 	// Group 1, round 0, turn 0
-	VMOVDQA64           640(R8), Z8
-	VMOVDQA64           896(R8), Z9
-	VMOVDQA64           704(R8), Z10
-	VMOVDQA64           960(R8), Z11
+	VMOVDQA64           768(R8), Z8
+	VMOVDQA64           1024(R8), Z9
+	VMOVDQA64           832(R8), Z10
+	VMOVDQA64           1088(R8), Z11
 	VPSHUFB             (R8), Z8, Z8
 	VPSHUFB             (R8), Z9, Z9
 	VPSHUFB             64(R8), Z10, Z10
@@ -2031,18 +2031,18 @@ doubleRounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST (R9), Z4, Z4
 	VPADDD.BCST (R9), Z5, Z5
-	VPROLD      $0x01, 256(R8), Z0
-	VPROLD      $0x01, 512(R8), Z1
-	VPXORD      320(R8), Z6, Z2
-	VPXORD      576(R8), Z7, Z3
+	VPROLD      $0x01, 384(R8), Z0
+	VPROLD      $0x01, 640(R8), Z1
+	VPXORD      448(R8), Z6, Z2
+	VPXORD      704(R8), Z7, Z3
 	VPRORD      $0x01, Z2, Z2
 	VPRORD      $0x01, Z3, Z3
 	VPXORD      Z4, Z0, Z0
 	VPXORD      Z5, Z1, Z1
-	VMOVDQA64   Z0, 256(R8)
-	VMOVDQA64   Z1, 512(R8)
-	VMOVDQA64   Z2, 320(R8)
-	VMOVDQA64   Z3, 576(R8)
+	VMOVDQA64   Z0, 384(R8)
+	VMOVDQA64   Z1, 640(R8)
+	VMOVDQA64   Z2, 448(R8)
+	VMOVDQA64   Z3, 704(R8)
 
 	// Group 1, round 0, turn 3
 	VPADDD      Z13, Z15, Z13
@@ -2052,24 +2052,24 @@ doubleRounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST (R9), Z12, Z12
 	VPADDD.BCST (R9), Z13, Z13
-	VPROLD      $0x01, 768(R8), Z8
-	VPROLD      $0x01, 1024(R8), Z9
-	VPXORD      832(R8), Z14, Z10
-	VPXORD      1088(R8), Z15, Z11
+	VPROLD      $0x01, 896(R8), Z8
+	VPROLD      $0x01, 1152(R8), Z9
+	VPXORD      960(R8), Z14, Z10
+	VPXORD      1216(R8), Z15, Z11
 	VPRORD      $0x01, Z10, Z10
 	VPRORD      $0x01, Z11, Z11
 	VPXORD      Z12, Z8, Z8
 	VPXORD      Z13, Z9, Z9
-	VMOVDQA64   Z8, 768(R8)
-	VMOVDQA64   Z9, 1024(R8)
-	VMOVDQA64   Z10, 832(R8)
-	VMOVDQA64   Z11, 1088(R8)
+	VMOVDQA64   Z8, 896(R8)
+	VMOVDQA64   Z9, 1152(R8)
+	VMOVDQA64   Z10, 960(R8)
+	VMOVDQA64   Z11, 1216(R8)
 
 	// Group 2, round 0, turn 0
-	VMOVDQA64           1152(R8), Z0
-	VMOVDQA64           1408(R8), Z1
-	VMOVDQA64           1216(R8), Z2
-	VMOVDQA64           1472(R8), Z3
+	VMOVDQA64           1280(R8), Z0
+	VMOVDQA64           1536(R8), Z1
+	VMOVDQA64           1344(R8), Z2
+	VMOVDQA64           1600(R8), Z3
 	VPSHUFB             (R8), Z0, Z0
 	VPSHUFB             (R8), Z1, Z1
 	VPSHUFB             64(R8), Z2, Z2
@@ -2087,10 +2087,10 @@ doubleRounds:
 	VPERMI2B            Z21, Z20, Z5
 
 	// Group 3, round 0, turn 0
-	VMOVDQA64           1664(R8), Z8
-	VMOVDQA64           1920(R8), Z9
-	VMOVDQA64           1728(R8), Z10
-	VMOVDQA64           1984(R8), Z11
+	VMOVDQA64           1792(R8), Z8
+	VMOVDQA64           2048(R8), Z9
+	VMOVDQA64           1856(R8), Z10
+	VMOVDQA64           2112(R8), Z11
 	VPSHUFB             (R8), Z8, Z8
 	VPSHUFB             (R8), Z9, Z9
 	VPSHUFB             64(R8), Z10, Z10
@@ -2199,18 +2199,18 @@ doubleRounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST (R9), Z4, Z4
 	VPADDD.BCST (R9), Z5, Z5
-	VPROLD      $0x01, 1280(R8), Z0
-	VPROLD      $0x01, 1536(R8), Z1
-	VPXORD      1344(R8), Z6, Z2
-	VPXORD      1600(R8), Z7, Z3
+	VPROLD      $0x01, 1408(R8), Z0
+	VPROLD      $0x01, 1664(R8), Z1
+	VPXORD      1472(R8), Z6, Z2
+	VPXORD      1728(R8), Z7, Z3
 	VPRORD      $0x01, Z2, Z2
 	VPRORD      $0x01, Z3, Z3
 	VPXORD      Z4, Z0, Z0
 	VPXORD      Z5, Z1, Z1
-	VMOVDQA64   Z0, 1280(R8)
-	VMOVDQA64   Z1, 1536(R8)
-	VMOVDQA64   Z2, 1344(R8)
-	VMOVDQA64   Z3, 1600(R8)
+	VMOVDQA64   Z0, 1408(R8)
+	VMOVDQA64   Z1, 1664(R8)
+	VMOVDQA64   Z2, 1472(R8)
+	VMOVDQA64   Z3, 1728(R8)
 
 	// Group 3, round 0, turn 3
 	VPADDD      Z13, Z15, Z13
@@ -2220,24 +2220,24 @@ doubleRounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST (R9), Z12, Z12
 	VPADDD.BCST (R9), Z13, Z13
-	VPROLD      $0x01, 1792(R8), Z8
-	VPROLD      $0x01, 2048(R8), Z9
-	VPXORD      1856(R8), Z14, Z10
-	VPXORD      2112(R8), Z15, Z11
+	VPROLD      $0x01, 1920(R8), Z8
+	VPROLD      $0x01, 2176(R8), Z9
+	VPXORD      1984(R8), Z14, Z10
+	VPXORD      2240(R8), Z15, Z11
 	VPRORD      $0x01, Z10, Z10
 	VPRORD      $0x01, Z11, Z11
 	VPXORD      Z12, Z8, Z8
 	VPXORD      Z13, Z9, Z9
-	VMOVDQA64   Z8, 1792(R8)
-	VMOVDQA64   Z9, 2048(R8)
-	VMOVDQA64   Z10, 1856(R8)
-	VMOVDQA64   Z11, 2112(R8)
+	VMOVDQA64   Z8, 1920(R8)
+	VMOVDQA64   Z9, 2176(R8)
+	VMOVDQA64   Z10, 1984(R8)
+	VMOVDQA64   Z11, 2240(R8)
 
 	// Group 0, round 1, turn 0
-	VMOVDQA64           256(R8), Z0
-	VMOVDQA64           512(R8), Z1
-	VMOVDQA64           320(R8), Z2
-	VMOVDQA64           576(R8), Z3
+	VMOVDQA64           384(R8), Z0
+	VMOVDQA64           640(R8), Z1
+	VMOVDQA64           448(R8), Z2
+	VMOVDQA64           704(R8), Z3
 	VPSHUFB             (R8), Z0, Z0
 	VPSHUFB             (R8), Z1, Z1
 	VPSHUFB             64(R8), Z2, Z2
@@ -2255,10 +2255,10 @@ doubleRounds:
 	VPERMI2B            Z21, Z20, Z5
 
 	// Group 1, round 1, turn 0
-	VMOVDQA64           768(R8), Z8
-	VMOVDQA64           1024(R8), Z9
-	VMOVDQA64           832(R8), Z10
-	VMOVDQA64           1088(R8), Z11
+	VMOVDQA64           896(R8), Z8
+	VMOVDQA64           1152(R8), Z9
+	VMOVDQA64           960(R8), Z10
+	VMOVDQA64           1216(R8), Z11
 	VPSHUFB             (R8), Z8, Z8
 	VPSHUFB             (R8), Z9, Z9
 	VPSHUFB             64(R8), Z10, Z10
@@ -2367,18 +2367,18 @@ doubleRounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST -8(R9), Z4, Z4
 	VPADDD.BCST -8(R9), Z5, Z5
-	VPROLD      $0x01, 128(R8), Z0
-	VPROLD      $0x01, 384(R8), Z1
-	VPXORD      192(R8), Z6, Z2
-	VPXORD      448(R8), Z7, Z3
+	VPROLD      $0x01, 256(R8), Z0
+	VPROLD      $0x01, 512(R8), Z1
+	VPXORD      320(R8), Z6, Z2
+	VPXORD      576(R8), Z7, Z3
 	VPRORD      $0x01, Z2, Z2
 	VPRORD      $0x01, Z3, Z3
 	VPXORD      Z4, Z0, Z0
 	VPXORD      Z5, Z1, Z1
-	VMOVDQA64   Z0, 128(R8)
-	VMOVDQA64   Z1, 384(R8)
-	VMOVDQA64   Z2, 192(R8)
-	VMOVDQA64   Z3, 448(R8)
+	VMOVDQA64   Z0, 256(R8)
+	VMOVDQA64   Z1, 512(R8)
+	VMOVDQA64   Z2, 320(R8)
+	VMOVDQA64   Z3, 576(R8)
 
 	// Group 1, round 1, turn 3
 	VPADDD      Z13, Z15, Z13
@@ -2388,24 +2388,24 @@ doubleRounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST -8(R9), Z12, Z12
 	VPADDD.BCST -8(R9), Z13, Z13
-	VPROLD      $0x01, 640(R8), Z8
-	VPROLD      $0x01, 896(R8), Z9
-	VPXORD      704(R8), Z14, Z10
-	VPXORD      960(R8), Z15, Z11
+	VPROLD      $0x01, 768(R8), Z8
+	VPROLD      $0x01, 1024(R8), Z9
+	VPXORD      832(R8), Z14, Z10
+	VPXORD      1088(R8), Z15, Z11
 	VPRORD      $0x01, Z10, Z10
 	VPRORD      $0x01, Z11, Z11
 	VPXORD      Z12, Z8, Z8
 	VPXORD      Z13, Z9, Z9
-	VMOVDQA64   Z8, 640(R8)
-	VMOVDQA64   Z9, 896(R8)
-	VMOVDQA64   Z10, 704(R8)
-	VMOVDQA64   Z11, 960(R8)
+	VMOVDQA64   Z8, 768(R8)
+	VMOVDQA64   Z9, 1024(R8)
+	VMOVDQA64   Z10, 832(R8)
+	VMOVDQA64   Z11, 1088(R8)
 
 	// Group 2, round 1, turn 0
-	VMOVDQA64           1280(R8), Z0
-	VMOVDQA64           1536(R8), Z1
-	VMOVDQA64           1344(R8), Z2
-	VMOVDQA64           1600(R8), Z3
+	VMOVDQA64           1408(R8), Z0
+	VMOVDQA64           1664(R8), Z1
+	VMOVDQA64           1472(R8), Z2
+	VMOVDQA64           1728(R8), Z3
 	VPSHUFB             (R8), Z0, Z0
 	VPSHUFB             (R8), Z1, Z1
 	VPSHUFB             64(R8), Z2, Z2
@@ -2423,10 +2423,10 @@ doubleRounds:
 	VPERMI2B            Z21, Z20, Z5
 
 	// Group 3, round 1, turn 0
-	VMOVDQA64           1792(R8), Z8
-	VMOVDQA64           2048(R8), Z9
-	VMOVDQA64           1856(R8), Z10
-	VMOVDQA64           2112(R8), Z11
+	VMOVDQA64           1920(R8), Z8
+	VMOVDQA64           2176(R8), Z9
+	VMOVDQA64           1984(R8), Z10
+	VMOVDQA64           2240(R8), Z11
 	VPSHUFB             (R8), Z8, Z8
 	VPSHUFB             (R8), Z9, Z9
 	VPSHUFB             64(R8), Z10, Z10
@@ -2535,18 +2535,18 @@ doubleRounds:
 	VPADDD      Z5, Z7, Z7
 	VPADDD.BCST -8(R9), Z4, Z4
 	VPADDD.BCST -8(R9), Z5, Z5
-	VPROLD      $0x01, 1152(R8), Z0
-	VPROLD      $0x01, 1408(R8), Z1
-	VPXORD      1216(R8), Z6, Z2
-	VPXORD      1472(R8), Z7, Z3
+	VPROLD      $0x01, 1280(R8), Z0
+	VPROLD      $0x01, 1536(R8), Z1
+	VPXORD      1344(R8), Z6, Z2
+	VPXORD      1600(R8), Z7, Z3
 	VPRORD      $0x01, Z2, Z2
 	VPRORD      $0x01, Z3, Z3
 	VPXORD      Z4, Z0, Z0
 	VPXORD      Z5, Z1, Z1
-	VMOVDQA64   Z0, 1152(R8)
-	VMOVDQA64   Z1, 1408(R8)
-	VMOVDQA64   Z2, 1216(R8)
-	VMOVDQA64   Z3, 1472(R8)
+	VMOVDQA64   Z0, 1280(R8)
+	VMOVDQA64   Z1, 1536(R8)
+	VMOVDQA64   Z2, 1344(R8)
+	VMOVDQA64   Z3, 1600(R8)
 
 	// Group 3, round 1, turn 3
 	VPADDD      Z13, Z15, Z13
@@ -2556,18 +2556,18 @@ doubleRounds:
 	VPADDD      Z13, Z15, Z15
 	VPADDD.BCST -8(R9), Z12, Z12
 	VPADDD.BCST -8(R9), Z13, Z13
-	VPROLD      $0x01, 1664(R8), Z8
-	VPROLD      $0x01, 1920(R8), Z9
-	VPXORD      1728(R8), Z14, Z10
-	VPXORD      1984(R8), Z15, Z11
+	VPROLD      $0x01, 1792(R8), Z8
+	VPROLD      $0x01, 2048(R8), Z9
+	VPXORD      1856(R8), Z14, Z10
+	VPXORD      2112(R8), Z15, Z11
 	VPRORD      $0x01, Z10, Z10
 	VPRORD      $0x01, Z11, Z11
 	VPXORD      Z12, Z8, Z8
 	VPXORD      Z13, Z9, Z9
-	VMOVDQA64   Z8, 1664(R8)
-	VMOVDQA64   Z9, 1920(R8)
-	VMOVDQA64   Z10, 1728(R8)
-	VMOVDQA64   Z11, 1984(R8)
+	VMOVDQA64   Z8, 1792(R8)
+	VMOVDQA64   Z9, 2048(R8)
+	VMOVDQA64   Z10, 1856(R8)
+	VMOVDQA64   Z11, 2112(R8)
 	ADDQ        $-16, R9
 	CMPQ        R9, R10
 	JNE         doubleRounds
@@ -2579,7 +2579,7 @@ store:
 
 whiten:
 	// Whiten, block by block again, without the last swap of the halves
-	LEAQ 128(R8), R11
+	LEAQ 256(R8), R11
 	LEAQ (R11)(R13*1), R12
 
 unload:

@@ -10,6 +10,7 @@ import (
 // Rows of the table, for the switches below.
 const (
 	kernelPermute = iota
+	kernelShuffle512
 	kernelVPGATHER
 	kernelManual
 	kernelManual8
@@ -24,6 +25,12 @@ var kernels = kernel.Table[funcs]{
 		Requires: hwfeatures.IntelAVX512 | hwfeatures.IntelAVX512VBMI | hwfeatures.IntelGFNI,
 		Batch:    64,
 		Funcs:    fused(encryptPermute, decryptPermute),
+	},
+	kernelShuffle512: {
+		Name:     "avx512-shuffle",
+		Requires: hwfeatures.IntelAVX512,
+		Batch:    64,
+		Funcs:    fused(encryptShuffle512, decryptShuffle512),
 	},
 	kernelVPGATHER: {
 		Name:     "avx2-vpgather",
@@ -61,8 +68,10 @@ var kernels = kernel.Table[funcs]{
 // padFrom says from how many blocks on a remainder takes less time padded to a batch of kernel k than by way of the smaller
 // kernels. On Zen 5 (EPYC), in cycles for a call of so many blocks:
 //
-//	                                        5 blocks    6    7   12   13   15
+//	                                        5 blocks    6    7   12   13   15   24   25
 //	avx512-permute, padded                                  1040 1038 1043
+//	avx512-shuffle, padded                                                 1716 1718
+//	avx2-manual, from 16 on and what is left                               1629 1838
 //	avx2-manual, padded                                     1035 1033 1029
 //	avx2-manual-8, padded                        626  628  628           1223
 //	amd64-scalar-bmi2, from 8 on after a batch   570  626  666  975 1159
@@ -70,6 +79,8 @@ func padFrom(k uint8) int {
 	switch k {
 	case kernelPermute, kernelManual:
 		return 13
+	case kernelShuffle512:
+		return 25
 	case kernelManual8:
 		return 7
 	}
@@ -100,6 +111,8 @@ func encryptWith(k uint8, s *schedule, dst, src []byte, counter *[BlockSize]byte
 	switch k {
 	case kernelPermute:
 		encryptPermute(s, dst, src, counter)
+	case kernelShuffle512:
+		encryptShuffle512(s, dst, src, counter)
 	case kernelVPGATHER:
 		encryptVPGATHER(s, dst, src, counter)
 	case kernelManual:
@@ -120,6 +133,8 @@ func decryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) {
 	switch k {
 	case kernelPermute:
 		decryptPermute(s, dst, src, iv)
+	case kernelShuffle512:
+		decryptShuffle512(s, dst, src, iv)
 	case kernelVPGATHER:
 		decryptVPGATHER(s, dst, src, iv)
 	case kernelManual:

@@ -27,6 +27,7 @@ func main() {
 		{"gather_vpgather", writeVPGATHER},
 		{"gather_manual", writeManual},
 		{"gather_permute", writePermute},
+		{"gather_shuffle512", writeShuffle512},
 	} {
 		check(output.Assembly(f.build().Context, command, "twofish", dir+f.name))
 	}

@@ -24,27 +24,31 @@ import (
 //	group after group, all words in memory                   1.04        0.80
 //	R0 and R1 stay in registers                              0.92
 //	- MDS by products of each slice with 5B and EF           0.90        0.83
-//	- look-ups by two masked permutes, one after the other   0.98        0.79
 //	groups take turns at every instruction                   0.92        0.81
-//	- one half a round ahead of the other                    0.91        0.74
-//	- slices by VPSHUFB and unpacks instead of VPERMI2B      0.90        0.76
+//	one half a round ahead of the other                      0.91        0.74
+//	- look-ups by two masked permutes, one after the other   0.97        0.79
+//	- slices by VPSHUFB and unpacks, not VPERMI2B            0.90        0.76
 //	- and masks by the affine instruction, not VPMOVB2M      0.89        0.76
-//	groups take turns four times a round, likewise           0.85        0.77
+//	turns of a quarter of a round, none ahead (this one)     0.85        0.77
+//	the same instructions without their dependencies         0.45        0.45
 //
-// The last one is this one: nothing else is faster for 64 blocks, no code needs to run ahead of the loop, and on Intel
-// VPSHUFB is one operation where VPERMI2B is three.
+// Nothing else is as fast for 64 blocks, no code needs to run ahead of the loop, and on Intel VPSHUFB is one operation where
+// VPERMI2B is three. For Ice Lake llvm-mca's model says 1.11, for 64 and for 128 blocks.
 
 // A permuter is an assembler for the permute kernels.
 type permuter struct {
 	*wide
-	keys roundKeys
+	words bool // VPERMI2W instead of VPERMI2B, and no affine instruction: see shuffle512.go
+	keys  roundKeys
 }
 
 // Where things lie in the frame, from an address on that is a multiple of 64.
 const (
 	slicing0At  = 0
 	slicing1At  = 64
-	stateAt     = 128 // word by word of 16 blocks at a time: a quarter of 64 blocks
+	evenBit6At  = 128
+	oddBit6At   = 192
+	stateAt     = 256 // word by word of 16 blocks at a time: a quarter of 64 blocks
 	stateBytes  = 2048
 	quarterSize = 256
 )
@@ -69,14 +73,23 @@ func writePermute() *assembler {
 }
 
 func (p *permuter) kernel() {
-	a := p.start("Table entries come by VPERMI2B from tables in registers.")
+	how := "Table entries come by VPERMI2B from tables in registers."
+	if p.words {
+		how = "Table entries come by VPERMI2W from tables in registers."
+	}
+	a := p.start(how)
 	local, count := p.AllocLocal(stateAt+stateBytes+64), p.AllocLocal(8)
 	p.LEAQ(local.Offset(63), state)
 	p.ANDQ(operand.I8(-64), state)
 	p.MOVQ(a.dst, dstPointer)
 	p.MOVQ(a.src, srcPointer)
 	p.MOVQ(a.left, bytesLeft)
-	p.tables()
+	if p.words {
+		p.wordTables()
+	} else {
+		p.byteTables()
+	}
+	p.slicingControls()
 	p.firstCount(a, count)
 	p.MOVQ(a.chain, chainPointer)
 	p.JMP(operand.LabelRef("more"))
@@ -107,9 +120,18 @@ func (p *permuter) kernel() {
 // table is the register of the entries 64i to 64i+63 of S-box j.
 func table(j, i int) reg.Register { return vecs[16+4*j+i].z }
 
-// tables takes the S-boxes out of the schedule. There they have met the MDS matrix, which leaves the byte alone that it
-// multiplies by 1. It also prepares the frame.
-func (p *permuter) tables() {
+// mdsRow returns the row of the MDS matrix that has the given element in column j: where an entry of S-box j keeps its
+// product with that element.
+func mdsRow(j int, element byte) int {
+	i := 0
+	for mds[i][j] != element {
+		i++
+	}
+	return i
+}
+
+// byteTables takes the S-boxes out of the schedule, where they have met the MDS matrix already.
+func (p *permuter) byteTables() {
 	p.Comment("S-boxes: one byte of each entry, divided by 4")
 	everyFourth, divide, upper := vecs[0].z, vecs[1].z, vecs[2]
 	p.VMOVDQU64(p.constant("everyFourth", func() {
@@ -119,12 +141,8 @@ func (p *permuter) tables() {
 	}), everyFourth)
 	p.VPBROADCASTQ(p.product(inverse(4)), divide)
 	for j := range 4 {
-		one := 0
-		for mds[one][j] != 1 {
-			one++
-		}
 		for i := range 4 {
-			t, entries := table(j, i), operand.Mem{Base: p.schedule, Disp: 1024*j + 256*i + one}
+			t, entries := table(j, i), operand.Mem{Base: p.schedule, Disp: 1024*j + 256*i + mdsRow(j, 1)}
 			p.VMOVDQU64(entries, t)
 			p.VPERMT2B(entries.Offset(64), everyFourth, t)
 			p.VMOVDQU64(entries.Offset(128), upper.z)
@@ -133,14 +151,18 @@ func (p *permuter) tables() {
 			p.VGF2P8AFFINEQB(operand.U8(0), divide, t, t)
 		}
 	}
+}
+
+// slicingControls puts VPSHUFB controls into the frame that sort the bytes of R0 and of R1 by S-box.
+func (p *permuter) slicingControls() {
 	for _, s := range []struct{ at, rotate int }{{slicing0At, 0}, {slicing1At, 3}} {
 		control := p.constant(fmt.Sprintf("slicing%d", s.rotate), func() {
 			for n := range 16 {
 				p.AddDatum(n, operand.U8(n%4*4+(n/4+s.rotate)%4))
 			}
 		})
-		p.VBROADCASTI32X4(control, upper.z)
-		p.VMOVDQA64(upper.z, p.inFrame(s.at))
+		p.VBROADCASTI32X4(control, vecs[0].z)
+		p.VMOVDQA64(vecs[0].z, p.inFrame(s.at))
 	}
 }
 
@@ -204,11 +226,10 @@ func (p *permuter) rounds(label string, groups int) {
 	for r := range 2 {
 		for i := 0; i < groups; i += 2 {
 			even, odd := p.round(i, r, inRegisters), p.round(i+1, r, inRegisters)
-			for turn, n := range [turns]int{} {
-				n = len(even) / turns * turn
+			for turn := range turns {
 				for parity, code := range [][]func(){even, odd} {
 					p.Commentf("Group %d, round %d, turn %d", i+parity, r, turn)
-					for _, instruction := range code[n : n+len(even)/turns] {
+					for _, instruction := range code[len(code)*turn/turns : len(code)*(turn+1)/turns] {
 						instruction()
 					}
 				}
@@ -249,23 +270,14 @@ func (p *permuter) round(i, r int, inRegisters bool) []func() {
 	do(func() { p.VPUNPCKLQDQ(y[3], y[1], x[2]) })
 	do(func() { p.VPUNPCKHQDQ(y[3], y[1], x[3]) })
 
-	// Look-ups from x to y, in the order in which MDS wants them: VPERMI2B takes seven bits of an index.
-	mask := y[3]
-	for _, j := range []int{1, 2, 0, 3} {
-		if j == 3 {
-			mask = x[0]
-		}
-		m := mask
-		do(func() { p.VMOVDQA64(x[j], y[j]) })
-		do(func() { p.VGF2P8AFFINEQB_BCST(operand.U8(0), p.topBit(), x[j], m) })
-		do(func() { p.VPERMI2B(table(j, 1), table(j, 0), y[j]) })
-		do(func() { p.VPERMI2B(table(j, 3), table(j, 2), x[j]) })
-		do(func() { p.VPTERNLOGD(operand.U8(choose), m, x[j], y[j]) })
+	var row [4]reg.Register
+	if p.words {
+		row = p.wordLookups(do, i, x, y)
+	} else {
+		row = p.byteLookups(do, x, y)
 	}
 
-	row := p.mds(do, y, x)
-
-	// Words again: g of R0 in y[0] and y[1], of R1 in y[2] and y[3]
+	// Words again, from row to y: g of R0 in y[0] and y[1], of R1 in y[2] and y[3]
 	do(func() { p.VPUNPCKLBW(row[1], row[0], x[0]) })
 	do(func() { p.VPUNPCKLBW(row[3], row[2], x[2]) })
 	do(func() { p.VPUNPCKHBW(row[1], row[0], x[1]) })
@@ -301,6 +313,24 @@ func (p *permuter) round(i, r int, inRegisters bool) []func() {
 	halves(func(h int) { p.VMOVDQA64(n0[h], p.slot(i, r2, h)) })
 	halves(func(h int) { p.VMOVDQA64(n1[h], p.slot(i, r3, h)) })
 	return code
+}
+
+// byteLookups takes the slices in x through the S-boxes and the MDS matrix. VPERMI2B takes seven bits of an index, so bit 7
+// chooses between two results. The order is that in which mds wants them.
+func (p *permuter) byteLookups(do func(func()), x, y [4]reg.Register) (rows [4]reg.Register) {
+	mask := y[3]
+	for _, j := range []int{1, 2, 0, 3} {
+		if j == 3 {
+			mask = x[0]
+		}
+		m := mask
+		do(func() { p.VMOVDQA64(x[j], y[j]) })
+		do(func() { p.VGF2P8AFFINEQB_BCST(operand.U8(0), p.topBit(), x[j], m) })
+		do(func() { p.VPERMI2B(table(j, 1), table(j, 0), y[j]) })
+		do(func() { p.VPERMI2B(table(j, 3), table(j, 2), x[j]) })
+		do(func() { p.VPTERNLOGD(operand.U8(choose), m, x[j], y[j]) })
+	}
+	return p.mds(do, y, x)
 }
 
 // Truth tables of VPTERNLOGD: the XOR of three, and the second operand where the first has ones, else the third.

@@ -7,8 +7,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Wide kernels hold word w of several blocks in one vector register, eight in YMM, four in XMM registers. Such a group
-// is state[w]; two groups make a batch. What differs between gather strategies is only how g gets its table entries.
+// Wide kernels hold word w of several blocks in one vector register, eight in YMM, four in XMM registers, or 32 in two ZMM
+// registers. Such a group is state[w]; two groups make a batch. What differs between gather strategies is only how g gets
+// its table entries.
 
 // A wide is an assembler for wide kernels.
 type wide struct {
