@@ -131,15 +131,12 @@ func (c *Cipher) crypt(decrypt bool, dst, src []byte) {
 	}
 }
 
-// maxBatch is the largest batch of any kernel, in bytes.
-const maxBatch = 16 * BlockSize
-
 // cryptPadded takes less than a batch through a kernel. It has its own frame, so that only calls which need the buffer
 // clear it.
 //
 //go:noinline
 func (c *Cipher) cryptPadded(s *step, decrypt bool, dst, src []byte) {
-	var buf [maxBatch]byte
+	var buf [maxBatch]byte // a batch of the widest kernel
 	copy(buf[:], src)
 	b := buf[:s.batch]
 	cryptWith(s.kernel, decrypt, &c.schedule, b, b)
