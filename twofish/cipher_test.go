@@ -165,7 +165,10 @@ func TestChoosePlan(t *testing.T) {
 		{hwfeatures.IntelSSSE3, "amd64-scalar"},
 		{0, "amd64-scalar"},
 	}
-	if kernels.Index("amd64-scalar") < 0 { // another architecture, or purego
+	switch {
+	case kernels.Index("neon-shuffle") >= 0:
+		tests = []test{{0, generic}, {hwfeatures.ARMNEON, "neon-shuffle+generic"}, {hwfeatures.ARMSVE, generic}}
+	case kernels.Index("amd64-scalar") < 0: // another architecture, or purego
 		tests = []test{{0, generic}, {avx2 | bmi2 | fast | beats, generic}}
 	}
 	for _, c := range tests {

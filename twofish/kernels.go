@@ -132,11 +132,8 @@ func (c *Cipher) crypt(decrypt bool, dst, src []byte) {
 	}
 }
 
-// maxBatch is the largest batch of any kernel, in bytes, and smallBatch one that many have.
-const (
-	maxBatch   = 64 * BlockSize
-	smallBatch = 16 * BlockSize
-)
+// smallBatch is a batch that many kernels have, in bytes; maxBatch, beside the table, is the largest.
+const smallBatch = 16 * BlockSize
 
 // cryptPadded takes less than a batch through a kernel, or, with a chain, through its ctr or cbcDecrypt. It has its own
 // frame, so that only calls which need a buffer clear it.

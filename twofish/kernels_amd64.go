@@ -65,6 +65,9 @@ var kernels = kernel.Table[funcs]{
 	kernelGeneric: genericKernel,
 }
 
+// maxBatch is the largest batch of any kernel, in bytes.
+const maxBatch = 64 * BlockSize
+
 // padFrom says from how many blocks on a remainder takes less time padded to a batch of kernel k than by way of the smaller
 // kernels. On Zen 5 (EPYC), in cycles for a call of so many blocks:
 //
@@ -85,25 +88,6 @@ func padFrom(k uint8) int {
 		return 7
 	}
 	return kernels[k].Batch // never
-}
-
-// fused takes a wide kernel's functions apart: their last argument chooses between two operations.
-func fused(encrypt, decrypt func(s *schedule, dst, src []byte, chain *[BlockSize]byte)) funcs {
-	return funcs{
-		encrypt:    func(s *schedule, dst, src []byte) { encrypt(s, dst, src, nil) },
-		decrypt:    func(s *schedule, dst, src []byte) { decrypt(s, dst, src, nil) },
-		ctr:        encrypt,
-		cbcDecrypt: decrypt,
-	}
-}
-
-// cryptWith calls kernel k's encrypt or decrypt directly.
-func cryptWith(k uint8, decrypt bool, s *schedule, dst, src []byte) {
-	if decrypt {
-		decryptWith(k, s, dst, src, nil)
-	} else {
-		encryptWith(k, s, dst, src, nil)
-	}
 }
 
 // encryptWith calls kernel k's encrypt directly, or, with a counter, its ctr.

@@ -1,10 +1,12 @@
-//go:build purego || !amd64
+//go:build purego || !(amd64 || arm64)
 
 package twofish
 
 import "github.com/twogather/twogather/internal/kernel"
 
 var kernels = kernel.Table[funcs]{genericKernel}
+
+const maxBatch = BlockSize
 
 func cryptWith(_ uint8, decrypt bool, s *schedule, dst, src []byte) {
 	if decrypt {

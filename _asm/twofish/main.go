@@ -1,5 +1,5 @@
-// Command twofish writes the generated files of the twofish package: its fixed tables and its amd64 assembly. It is run
-// from the directory _asm; every file is complete before it takes the place of the old one.
+// Command twofish writes the generated files of the twofish package: its fixed tables and its assembly. It is run from
+// the directory _asm; every file is complete before it takes the place of the old one.
 package main
 
 import (
@@ -31,6 +31,9 @@ func main() {
 	} {
 		check(output.Assembly(f.build().Context, command, "twofish", dir+f.name))
 	}
+	neon := writeNEON(command)
+	check(output.WriteFile(dir+"gather_neon_arm64.s", neon.text.Bytes()))
+	check(output.WriteFile(dir+"gather_neon_arm64.go", neon.stubs.Bytes()))
 }
 
 func check(err error) {

@@ -57,7 +57,7 @@ const (
 var (
 	srcPointer, dstPointer = reg.RSI, reg.RDX
 	bytesLeft, batchSize   = reg.RCX, reg.R13
-	state                  = reg.R8
+	framed                 = reg.R8
 	lastKey                = reg.R10
 	quarter, quarterEnd    = reg.R11, reg.R12
 )
@@ -79,8 +79,8 @@ func (p *permuter) kernel() {
 	}
 	a := p.start(how)
 	local, count := p.AllocLocal(stateAt+stateBytes+64), p.AllocLocal(8)
-	p.LEAQ(local.Offset(63), state)
-	p.ANDQ(operand.I8(-64), state)
+	p.LEAQ(local.Offset(63), framed)
+	p.ANDQ(operand.I8(-64), framed)
 	p.MOVQ(a.dst, dstPointer)
 	p.MOVQ(a.src, srcPointer)
 	p.MOVQ(a.left, bytesLeft)
@@ -166,7 +166,7 @@ func (p *permuter) slicingControls() {
 	}
 }
 
-func (p *permuter) inFrame(at int) operand.Mem { return operand.Mem{Base: state, Disp: at} }
+func (p *permuter) inFrame(at int) operand.Mem { return operand.Mem{Base: framed, Disp: at} }
 
 // product is the matrix of a multiplication by a constant: row i, which is byte 7-i, makes bit i.
 func (p *permuter) product(by byte) operand.Mem {

@@ -1,0 +1,91 @@
+//go:build !purego
+
+package twofish
+
+import (
+	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/kernel"
+)
+
+// Rows of the table, for the switches below.
+const (
+	kernelNEON = iota
+	kernelGeneric
+)
+
+var kernels = kernel.Table[funcs]{
+	kernelNEON: {
+		Name:     "neon-shuffle",
+		Requires: hwfeatures.ARMNEON,
+		Batch:    32,
+		Funcs:    fused(encryptNEON, decryptNEON),
+	},
+	kernelGeneric: genericKernel,
+}
+
+// maxBatch is the largest batch of any kernel, in bytes.
+const maxBatch = 32 * BlockSize
+
+// padFrom says from how many blocks on a remainder takes less time padded to a batch of kernel k than by way of the smaller
+// kernels. Nobody has timed it yet: 16 stands between what llvm-mca 19 models.
+//
+//	                             neon-shuffle, one batch   generic, one block   even at
+//	instructions, counted                           8280                  710   12 blocks
+//	cycles, model of Neoverse V1 and V2             2320                  223   11
+//	cycles, model of Neoverse N1                    4700                  247   20
+func padFrom(k uint8) int {
+	if k == kernelNEON {
+		return 16
+	}
+	return kernels[k].Batch // never
+}
+
+// encryptWith calls kernel k's encrypt directly, or, with a counter, its ctr.
+func encryptWith(k uint8, s *schedule, dst, src []byte, counter *[BlockSize]byte) {
+	if k == kernelNEON {
+		encryptNEON(s, dst, src, counter)
+	} else {
+		encryptGeneric(s, dst, src)
+	}
+}
+
+// decryptWith calls kernel k's decrypt directly, or, with an IV, its cbcDecrypt.
+func decryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) {
+	if k == kernelNEON {
+		decryptNEON(s, dst, src, iv)
+	} else {
+		decryptGeneric(s, dst, src)
+	}
+}
+
+// isFused reports whether kernel k has ctr and cbcDecrypt.
+func isFused(k uint8) bool { return k == kernelNEON }
+
+// cbcEncryptWith calls kernel k's cbcEncrypt directly and reports whether there is one.
+func cbcEncryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) bool {
+	if k == kernelGeneric {
+		cbcEncryptGeneric(s, dst, src, iv)
+		return true
+	}
+	return false
+}
+
+// One block goes the plan's way if the NEON kernel is forced.
+
+func (c *Cipher) encryptBlock(dst, src []byte) {
+	if c.plan.steps[c.plan.last].kernel == kernelGeneric {
+		encryptGeneric(&c.schedule, dst, src)
+		return
+	}
+	c.crypt(false, dst, src)
+}
+
+func (c *Cipher) decryptBlock(dst, src []byte) {
+	if c.plan.steps[c.plan.last].kernel == kernelGeneric {
+		decryptGeneric(&c.schedule, dst, src)
+		return
+	}
+	c.crypt(true, dst, src)
+}
+
+func fillCounters(dst []byte, hi, lo uint64) { fillCountersGeneric(dst, hi, lo) }
