@@ -10,8 +10,8 @@
 // [Cipher.EncryptBlocks] and [Cipher.DecryptBlocks] serve those who write a mode of their own.
 //
 // The kernels are listed in one table, best first; the first that suits the processor is used. Package hwfeatures
-// describes the two environment variables that change that choice. With the build tag purego, and on processors other
-// than amd64, everything is Go.
+// describes the two environment variables that change that choice. With the build tag purego, and on processors other than
+// amd64 and arm64, everything is Go.
 //
 // The algorithm is described in B. Schneier, J. Kelsey, D. Whiting, D. Wagner, C. Hall, N. Ferguson: Twofish: A 128-Bit
 // Block Cipher, 15 June 1998. Section numbers in comments are that paper's.
