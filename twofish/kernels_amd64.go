@@ -11,9 +11,12 @@ import (
 const (
 	kernelPermute = iota
 	kernelShuffle512
+	kernelHybrid
 	kernelVPGATHER
 	kernelManual
 	kernelManual8
+	kernelGFNIShuffle
+	kernelShuffle
 	kernelScalarBMI2
 	kernelScalar
 	kernelGeneric
@@ -31,6 +34,12 @@ var kernels = kernel.Table[funcs]{
 		Requires: hwfeatures.IntelAVX512,
 		Batch:    64,
 		Funcs:    fused(encryptShuffle512, decryptShuffle512),
+	},
+	kernelHybrid: {
+		Name:     "avx2-hybrid",
+		Requires: hwfeatures.IntelAVX2 | hwfeatures.IntelBMI2,
+		Batch:    80,
+		Funcs:    fused(encryptHybrid, decryptHybrid),
 	},
 	kernelVPGATHER: {
 		Name:     "avx2-vpgather",
@@ -51,6 +60,18 @@ var kernels = kernel.Table[funcs]{
 		Batch:    8,
 		Funcs:    fused(encryptManual8, decryptManual8),
 	},
+	kernelGFNIShuffle: {
+		Name:     "avx2-gfni-shuffle",
+		Requires: hwfeatures.IntelAVX2 | hwfeatures.IntelGFNI,
+		Batch:    64,
+		Funcs:    fused(encryptGFNIShuffle, decryptGFNIShuffle),
+	},
+	kernelShuffle: {
+		Name:     "avx2-shuffle",
+		Requires: hwfeatures.IntelAVX2,
+		Batch:    64,
+		Funcs:    fused(encryptShuffle, decryptShuffle),
+	},
 	kernelScalarBMI2: {
 		Name:     "amd64-scalar-bmi2",
 		Requires: hwfeatures.IntelBMI2,
@@ -66,10 +87,17 @@ var kernels = kernel.Table[funcs]{
 }
 
 // maxBatch is the largest batch of any kernel, in bytes.
-const maxBatch = 64 * BlockSize
+const maxBatch = 80 * BlockSize
 
 // padFrom says from how many blocks on a remainder takes less time padded to a batch of kernel k than by way of the smaller
 // kernels. On Zen 5 (EPYC), in cycles for a call of so many blocks:
+//
+//	                                       43 blocks   44   45   46   68   69
+//	avx2-hybrid, padded                                              4324 4324
+//	avx2-manual and smaller ones                                     4241 4379
+//	avx2-gfni-shuffle, padded                4177 4153 4148 4143
+//	avx2-shuffle, padded                     4261 4251 4256 4251
+//	amd64-scalar                             4143 4221 4412 4452
 //
 //	                                        5 blocks    6    7   12   13   15   24   25
 //	avx512-permute, padded                                  1040 1038 1043
@@ -84,6 +112,12 @@ func padFrom(k uint8) int {
 		return 13
 	case kernelShuffle512:
 		return 25
+	case kernelHybrid:
+		return 69
+	case kernelGFNIShuffle:
+		return 44
+	case kernelShuffle:
+		return 45
 	case kernelManual8:
 		return 7
 	}
@@ -97,12 +131,18 @@ func encryptWith(k uint8, s *schedule, dst, src []byte, counter *[BlockSize]byte
 		encryptPermute(s, dst, src, counter)
 	case kernelShuffle512:
 		encryptShuffle512(s, dst, src, counter)
+	case kernelHybrid:
+		encryptHybrid(s, dst, src, counter)
 	case kernelVPGATHER:
 		encryptVPGATHER(s, dst, src, counter)
 	case kernelManual:
 		encryptManual(s, dst, src, counter)
 	case kernelManual8:
 		encryptManual8(s, dst, src, counter)
+	case kernelGFNIShuffle:
+		encryptGFNIShuffle(s, dst, src, counter)
+	case kernelShuffle:
+		encryptShuffle(s, dst, src, counter)
 	case kernelScalarBMI2:
 		encryptScalarBMI2(s, dst, src)
 	case kernelScalar:
@@ -119,12 +159,18 @@ func decryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) {
 		decryptPermute(s, dst, src, iv)
 	case kernelShuffle512:
 		decryptShuffle512(s, dst, src, iv)
+	case kernelHybrid:
+		decryptHybrid(s, dst, src, iv)
 	case kernelVPGATHER:
 		decryptVPGATHER(s, dst, src, iv)
 	case kernelManual:
 		decryptManual(s, dst, src, iv)
 	case kernelManual8:
 		decryptManual8(s, dst, src, iv)
+	case kernelGFNIShuffle:
+		decryptGFNIShuffle(s, dst, src, iv)
+	case kernelShuffle:
+		decryptShuffle(s, dst, src, iv)
 	case kernelScalarBMI2:
 		decryptScalarBMI2(s, dst, src)
 	case kernelScalar:
@@ -135,7 +181,7 @@ func decryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) {
 }
 
 // isFused reports whether kernel k has ctr and cbcDecrypt.
-func isFused(k uint8) bool { return k <= kernelManual8 }
+func isFused(k uint8) bool { return k <= kernelShuffle }
 
 // cbcEncryptWith calls kernel k's cbcEncrypt directly and reports whether there is one.
 func cbcEncryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) bool {

@@ -28,6 +28,7 @@ func main() {
 		{"gather_manual", writeManual},
 		{"gather_permute", writePermute},
 		{"gather_shuffle512", writeShuffle512},
+		{"gather_shuffle", writeShuffle},
 	} {
 		check(output.Assembly(f.build().Context, command, "twofish", dir+f.name))
 	}
