@@ -18,7 +18,7 @@ func (c *Cipher) EncryptCBC(dst, src, iv []byte) {
 			// A wide kernel that is forced: one block at a time, padded.
 			n = BlockSize
 			xorBlock(chain, chain, (*[BlockSize]byte)(src))
-			c.crypt(false, chain[:], chain[:])
+			c.crypt(false, chain[:], chain[:], nil)
 			copy(dst, chain[:])
 		}
 		dst, src = dst[n:], src[n:]
@@ -36,42 +36,7 @@ func (c *Cipher) DecryptCBC(dst, src, iv []byte) {
 		*chain = next
 		return
 	}
-	if s := &c.plan.steps[0]; isFused(s.kernel) {
-		for len(src) >= int(s.batch) {
-			n := cut(len(src), int(s.batch))
-			decryptWith(s.kernel, &c.schedule, dst[:n], src[:n], chain)
-			dst, src = dst[n:], src[n:]
-		}
-		if len(src) >= int(s.pad) {
-			next := [BlockSize]byte(src[len(src)-BlockSize:])
-			c.cryptPadded(s, true, dst, src, chain)
-			*chain = next
-			return
-		}
-	}
-	if len(src) > 0 {
-		c.decryptCBC(dst, src, chain)
-	}
-}
-
-// modeBuffer is how many bytes a mode without a fused kernel processes at a time: a batch of every kernel, a small part of
-// the first-level cache.
-const modeBuffer = 32 * BlockSize
-
-// decryptCBC is DecryptCBC without fused kernels.
-func (c *Cipher) decryptCBC(dst, src []byte, iv *[BlockSize]byte) {
-	// The block before the first one, then the blocks themselves, since decryption may overwrite them: XORed over the
-	// result, they are the whole of the mode.
-	var before [BlockSize + modeBuffer]byte
-	copy(before[:], iv[:])
-	for len(src) > 0 {
-		n := copy(before[BlockSize:], src)
-		c.crypt(true, dst[:n], src[:n])
-		subtle.XORBytes(dst, dst[:n], before[:n])
-		copy(before[:BlockSize], before[n:])
-		dst, src = dst[n:], src[n:]
-	}
-	copy(iv[:], before[:])
+	c.crypt(true, dst, src, chain)
 }
 
 // XORKeyStreamCTR XORs src, any whole number of blocks, with the encryptions of counter, counter+1 and so on, into dst.
@@ -87,32 +52,43 @@ func (c *Cipher) XORKeyStreamCTR(dst, src, counter []byte) {
 		advance(block, BlockSize)
 		return
 	}
-	for s := &c.plan.steps[0]; len(src) > 0; {
-		n := len(src)
-		if isFused(s.kernel) && n >= int(s.pad) {
-			// Fused kernels count in 32 bits. The batch in which they wrap, the last of 64 GiB, goes the other way.
-			untilWrap := (1<<32 - int64(binary.BigEndian.Uint32(block[12:]))) * BlockSize
-			fitting := int(min(int64(n), untilWrap))
-			switch whole := cut(fitting, int(s.batch)); {
-			case whole > 0:
-				encryptWith(s.kernel, &c.schedule, dst[:whole], src[:whole], block)
-				advance(block, whole)
-				dst, src = dst[whole:], src[whole:]
-				continue
-			case fitting == n:
-				c.cryptPadded(s, false, dst, src, block)
-				advance(block, n)
-				return
-			}
-			n = min(n, int(s.batch))
-		}
-		c.xorKeyStreamCTR(dst[:n], src[:n], block)
+	for len(src) > 0 {
+		// Fused kernels count in 32 bits, which wrap after 64 GiB at most.
+		untilWrap := (1<<32 - int64(binary.BigEndian.Uint32(block[12:]))) * BlockSize
+		n := int(min(int64(len(src)), untilWrap))
+		c.crypt(false, dst[:n], src[:n], block)
 		dst, src = dst[n:], src[n:]
 	}
 }
 
-// xorKeyStreamCTR is XORKeyStreamCTR without fused kernels. It has its own frame, so that only calls which need the buffer
-// clear it.
+// modeBuffer is how many bytes a mode without a fused kernel processes at a time: a batch or two of most kernels, a small
+// part of the first-level cache.
+const modeBuffer = 32 * BlockSize
+
+// cryptUnfused is crypt with a chain without fused kernels.
+func (c *Cipher) cryptUnfused(decrypt bool, dst, src []byte, chain *[BlockSize]byte) {
+	if decrypt {
+		c.decryptCBC(dst, src, chain)
+	} else {
+		c.xorKeyStreamCTR(dst, src, chain)
+	}
+}
+
+func (c *Cipher) decryptCBC(dst, src []byte, iv *[BlockSize]byte) {
+	// The block before the first one, then the blocks themselves, since decryption may overwrite them: XORed over the
+	// result, they are the whole of the mode.
+	var before [BlockSize + modeBuffer]byte
+	copy(before[:], iv[:])
+	for len(src) > 0 {
+		n := copy(before[BlockSize:], src)
+		c.crypt(true, dst[:n], src[:n], nil)
+		subtle.XORBytes(dst, dst[:n], before[:n])
+		copy(before[:BlockSize], before[n:])
+		dst, src = dst[n:], src[n:]
+	}
+	copy(iv[:], before[:])
+}
+
 func (c *Cipher) xorKeyStreamCTR(dst, src []byte, counter *[BlockSize]byte) {
 	var buf [modeBuffer]byte
 	for len(src) > 0 {
@@ -120,7 +96,7 @@ func (c *Cipher) xorKeyStreamCTR(dst, src []byte, counter *[BlockSize]byte) {
 		keyStream := buf[:n]
 		fillCounters(keyStream, binary.BigEndian.Uint64(counter[:]), binary.BigEndian.Uint64(counter[8:]))
 		advance(counter, n)
-		c.crypt(false, keyStream, keyStream)
+		c.crypt(false, keyStream, keyStream, nil)
 		subtle.XORBytes(dst, src, keyStream)
 		dst, src = dst[n:], src[n:]
 	}

@@ -113,20 +113,29 @@ func cut(n, batch int) int {
 	return n - n%batch
 }
 
-// crypt encrypts or decrypts src into dst, which has the same length, as the plan says.
-func (c *Cipher) crypt(decrypt bool, dst, src []byte) {
+// crypt encrypts or decrypts src into dst, which has the same length, as the plan says. With a chain, it is counter mode or
+// CBC decryption instead, in fused kernels as far down the plan as there are any; the chain becomes the next counter, whose
+// last four bytes must not wrap before the end, or the next IV.
+func (c *Cipher) crypt(decrypt bool, dst, src []byte, chain *[BlockSize]byte) {
 	for i := range c.plan.steps {
 		s := &c.plan.steps[i]
+		if chain != nil && !isFused(s.kernel) {
+			c.cryptUnfused(decrypt, dst, src, chain)
+			return
+		}
 		for len(src) >= int(s.batch) {
 			n := cut(len(src), int(s.batch))
-			cryptWith(s.kernel, decrypt, &c.schedule, dst[:n], src[:n])
+			cryptWith(s.kernel, decrypt, &c.schedule, dst[:n], src[:n], chain)
+			if chain != nil && !decrypt {
+				advance(chain, n)
+			}
 			dst, src = dst[n:], src[n:]
 		}
 		if len(src) == 0 {
 			return
 		}
 		if len(src) >= int(s.pad) {
-			c.cryptPadded(s, decrypt, dst, src, nil)
+			c.cryptPadded(s, decrypt, dst, src, chain)
 			return
 		}
 	}
@@ -135,8 +144,7 @@ func (c *Cipher) crypt(decrypt bool, dst, src []byte) {
 // smallBatch is a batch that many kernels have, in bytes; maxBatch, beside the table, is the largest.
 const smallBatch = 16 * BlockSize
 
-// cryptPadded takes less than a batch through a kernel, or, with a chain, through its ctr or cbcDecrypt. It has its own
-// frame, so that only calls which need a buffer clear it.
+// cryptPadded is crypt for less than a batch, padded. It has its own frame, so that only calls which need a buffer clear it.
 //
 //go:noinline
 func (c *Cipher) cryptPadded(s *step, decrypt bool, dst, src []byte, chain *[BlockSize]byte) {
@@ -150,11 +158,14 @@ func (c *Cipher) cryptPadded(s *step, decrypt bool, dst, src []byte, chain *[Blo
 }
 
 func (c *Cipher) cryptInBuffer(s *step, decrypt bool, dst, src []byte, chain *[BlockSize]byte, buf []byte) {
-	copy(buf, src)
-	if decrypt {
-		decryptWith(s.kernel, &c.schedule, buf, buf, chain)
-	} else {
-		encryptWith(s.kernel, &c.schedule, buf, buf, chain)
+	n := copy(buf, src)
+	cryptWith(s.kernel, decrypt, &c.schedule, buf, buf, chain)
+	switch {
+	case chain == nil:
+	case decrypt:
+		copy(chain[:], src[n-BlockSize:]) // the kernel's is of the padding
+	default:
+		advance(chain, n)
 	}
 	copy(dst, buf)
 }

@@ -206,7 +206,7 @@ func (c *Cipher) encryptBlock(dst, src []byte) {
 		encryptScalarBMI2(&c.schedule, dst, src)
 		return
 	}
-	c.crypt(false, dst, src)
+	c.crypt(false, dst, src, nil)
 }
 
 func (c *Cipher) decryptBlock(dst, src []byte) {
@@ -214,7 +214,7 @@ func (c *Cipher) decryptBlock(dst, src []byte) {
 		decryptScalarBMI2(&c.schedule, dst, src)
 		return
 	}
-	c.crypt(true, dst, src)
+	c.crypt(true, dst, src, nil)
 }
 
 var hasAVX2 = hwfeatures.Enabled().Has(hwfeatures.IntelAVX2)

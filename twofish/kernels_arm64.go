@@ -77,7 +77,7 @@ func (c *Cipher) encryptBlock(dst, src []byte) {
 		encryptGeneric(&c.schedule, dst, src)
 		return
 	}
-	c.crypt(false, dst, src)
+	c.crypt(false, dst, src, nil)
 }
 
 func (c *Cipher) decryptBlock(dst, src []byte) {
@@ -85,7 +85,7 @@ func (c *Cipher) decryptBlock(dst, src []byte) {
 		decryptGeneric(&c.schedule, dst, src)
 		return
 	}
-	c.crypt(true, dst, src)
+	c.crypt(true, dst, src, nil)
 }
 
 func fillCounters(dst []byte, hi, lo uint64) { fillCountersGeneric(dst, hi, lo) }

@@ -14,11 +14,11 @@ func fused(encrypt, decrypt func(s *schedule, dst, src []byte, chain *[BlockSize
 	}
 }
 
-// cryptWith calls kernel k's encrypt or decrypt directly.
-func cryptWith(k uint8, decrypt bool, s *schedule, dst, src []byte) {
+// cryptWith calls kernel k's encrypt or decrypt directly, or, with a chain, its ctr or cbcDecrypt.
+func cryptWith(k uint8, decrypt bool, s *schedule, dst, src []byte, chain *[BlockSize]byte) {
 	if decrypt {
-		decryptWith(k, s, dst, src, nil)
+		decryptWith(k, s, dst, src, chain)
 	} else {
-		encryptWith(k, s, dst, src, nil)
+		encryptWith(k, s, dst, src, chain)
 	}
 }

@@ -8,7 +8,7 @@ var kernels = kernel.Table[funcs]{genericKernel}
 
 const maxBatch = BlockSize
 
-func cryptWith(_ uint8, decrypt bool, s *schedule, dst, src []byte) {
+func cryptWith(_ uint8, decrypt bool, s *schedule, dst, src []byte, _ *[BlockSize]byte) {
 	if decrypt {
 		decryptGeneric(s, dst, src)
 	} else {
@@ -19,14 +19,6 @@ func cryptWith(_ uint8, decrypt bool, s *schedule, dst, src []byte) {
 func padFrom(uint8) int { return 1 }
 
 func isFused(uint8) bool { return false }
-
-func encryptWith(_ uint8, s *schedule, dst, src []byte, _ *[BlockSize]byte) {
-	encryptGeneric(s, dst, src)
-}
-
-func decryptWith(_ uint8, s *schedule, dst, src []byte, _ *[BlockSize]byte) {
-	decryptGeneric(s, dst, src)
-}
 
 func cbcEncryptWith(_ uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) bool {
 	cbcEncryptGeneric(s, dst, src, iv)

@@ -105,11 +105,11 @@ func (c *Cipher) Decrypt(dst, src []byte) {
 // operation are built on, not a mode to encrypt messages with.
 func (c *Cipher) EncryptBlocks(dst, src []byte) {
 	checkBlocks(dst, src)
-	c.crypt(false, dst[:len(src)], src)
+	c.crypt(false, dst[:len(src)], src, nil)
 }
 
 // DecryptBlocks is the inverse of [Cipher.EncryptBlocks].
 func (c *Cipher) DecryptBlocks(dst, src []byte) {
 	checkBlocks(dst, src)
-	c.crypt(true, dst[:len(src)], src)
+	c.crypt(true, dst[:len(src)], src, nil)
 }
