@@ -5,7 +5,6 @@
 package bochs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -128,7 +127,7 @@ func (m Machine) Run(ctx context.Context, programs []Program) ([]int, error) {
 	cmd.Env = append(os.Environ(), "TERM=linux", "BXSHARE="+bios,
 		"LTDL_LIBRARY_PATH="+filepath.Join(emulator, "usr/lib/x86_64-linux-gnu/bochs/plugins"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // away from the terminal's keys
-	var words bytes.Buffer
+	var words wordsAndScreen
 	cmd.Stdout, cmd.Stderr = &words, &words
 	if err := cmd.Start(); err != nil {
 		return statuses, err
@@ -172,7 +171,7 @@ func (m Machine) Run(ctx context.Context, programs []Program) ([]int, error) {
 			return statuses, err
 		}
 	}
-	say("ended\n%s", lastLines(words.Bytes(), 3))
+	say("ended\n%s", words.last(3))
 	if d.ended {
 		return statuses, nil
 	}
@@ -182,7 +181,7 @@ func (m Machine) Run(ctx context.Context, programs []Program) ([]int, error) {
 	serial, _ := os.ReadFile(filepath.Join(dir, "console"))
 	log, _ := os.ReadFile(filepath.Join(dir, "log"))
 	return statuses, fmt.Errorf("the guest ended too early; the last lines of its console, and of Bochs:\n%s\n%s\n%s",
-		lastLines(serial, 20), lastLines(words.Bytes(), 5), lastLines(log, 10))
+		lastLines(serial, 20), words.last(5), lastLines(log, 10))
 }
 
 func lastLines(b []byte, n int) string {
