@@ -7,6 +7,7 @@
 //	go run ./emulate                    everything
 //	go run ./emulate -only gfni,max/256 some processors
 //	go run ./emulate -record            writes recorded.txt anew
+//	go run ./emulate -wrong             shows that wrong kernels are caught
 //	go run ./emulate -native            this machine, without emulation
 package main
 
@@ -44,6 +45,7 @@ func run() (ok bool, err error) {
 	only := flag.String("only", "", "processors, separated by commas; all if none")
 	record := flag.Bool("record", false, "write recorded.txt instead of comparing with it")
 	isNative := flag.Bool("native", false, "the processor at hand instead of emulated ones")
+	wrong := flag.Bool("wrong", false, "wrong kernels, which have to be caught")
 	jobs := flag.Int("j", runtime.NumCPU(), "how many processors run side by side")
 	limit := flag.Duration("limit", 10*time.Minute, "for one processor")
 	flag.Parse()
@@ -97,6 +99,7 @@ func run() (ok bool, err error) {
 	if err := os.MkdirAll(s.logs, 0o755); err != nil {
 		return false, err
 	}
+	var checks []outcome
 	for _, p := range chosen {
 		if s.builds[p.goarch] != nil {
 			continue
@@ -112,6 +115,23 @@ func run() (ok bool, err error) {
 		if s.builds[p.goarch], err = newBuild(ctx, dir, p.goarch); err != nil {
 			return false, err
 		}
+		if *isNative || *wrong {
+			continue
+		}
+		o, err := s.disassemble(ctx, p.goarch, scratch)
+		if err != nil {
+			return false, err
+		}
+		checks = append(checks, o)
+	}
+
+	wrongKernels := make([][]wrongKernel, len(chosen))
+	for i, p := range chosen {
+		if *wrong {
+			if wrongKernels[i], err = s.newWrong(ctx, p, scratch); err != nil {
+				return false, err
+			}
+		}
 	}
 
 	outcomes := make([]outcome, len(chosen))
@@ -121,7 +141,11 @@ func run() (ok bool, err error) {
 		group.Go(func() {
 			runtime.LockOSThread() // emulators die with the thread that started them
 			for i := range next {
-				outcomes[i] = s.run(ctx, chosen[i])
+				if *wrong {
+					outcomes[i] = s.runWrong(ctx, chosen[i], wrongKernels[i])
+				} else {
+					outcomes[i] = s.run(ctx, chosen[i])
+				}
 				say("%s took %.0f s", chosen[i].name, outcomes[i].took.Seconds())
 			}
 		})
@@ -134,7 +158,7 @@ func run() (ok bool, err error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
-	ok = report(outcomes, s.logs)
+	ok = report(append(checks, outcomes...), s.logs)
 	if *record {
 		err = s.writeRecorded(recordedFile, chosen, outcomes)
 	}
@@ -163,7 +187,7 @@ func report(outcomes []outcome, logs string) (ok bool) {
 				fmt.Printf("\n%s %s %s: %s\n", l.processor, l.primitive, l.kernel, problem)
 			}
 			switch l.verdict {
-			case pass:
+			case pass, caught:
 				passed++
 			case fail:
 				failed++
@@ -208,7 +232,7 @@ func (s *suite) writeRecorded(name string, chosen []processor, outcomes []outcom
 	}
 	order := make(map[string]int)
 	for i, p := range processors {
-		for _, b := range s.builds {
+		if b := s.builds[p.goarch]; b != nil {
 			for j, r := range b.rows {
 				at := (i+1)*1000 + 2*j
 				order[p.name+" "+r.primitive+" "+r.kernel] = at + 1

@@ -41,8 +41,10 @@ func (b *build) binary(p tested) string {
 	return filepath.Join(b.dir, strings.ReplaceAll(p.name, "/", "-")+".test")
 }
 
-// findPackages returns the packages whose tests have to do with the processor: those that depend on hwfeatures, without
-// commands.
+// notTested are packages, and folders of them, whose tests use kernels but do not test them.
+var notTested = []string{"cmd/", "emulate", "vectors"}
+
+// findPackages returns the packages whose tests have to do with the processor: those that depend on hwfeatures.
 func findPackages(ctx context.Context, goarch string) ([]tested, error) {
 	out, err := goCommand(ctx, goarch, nil, "list", "-test", "-json=ImportPath,Dir,Deps", module+"/...")
 	if err != nil {
@@ -60,7 +62,7 @@ func findPackages(ctx context.Context, goarch string) ([]tested, error) {
 			return nil, err
 		}
 		name, ok := strings.CutSuffix(strings.TrimPrefix(p.ImportPath, module+"/"), ".test")
-		if !ok || strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "emulate") {
+		if !ok || slices.ContainsFunc(notTested, func(n string) bool { return strings.HasPrefix(name, n) }) {
 			continue
 		}
 		if slices.ContainsFunc(p.Deps, func(d string) bool {
@@ -136,6 +138,7 @@ const (
 	pass   = "PASS"
 	fail   = "FAIL"
 	absent = "absent"
+	caught = "caught"
 )
 
 // fails notes what is wrong.

@@ -63,6 +63,16 @@ func Lock(dir string) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
+// Have reports whether Get would find the set in the cache folder.
+func Have(s Set) bool {
+	dir, err := Folder()
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(dir, s.Name))
+	return err == nil
+}
+
 // Get returns the folder that holds the set, filled if it was not.
 func Get(ctx context.Context, s Set) (string, error) {
 	dir, err := Folder()
