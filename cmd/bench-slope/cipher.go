@@ -95,7 +95,10 @@ func runCipher(s *session, words []string) error {
 	}
 
 	r := s.reporter("cipher", "Cipher")
-	e := newEngine(s.repetitions, s.mhz)
+	e, err := s.engine()
+	if err != nil {
+		return err
+	}
 	r.section()
 	for _, j := range jobs {
 		if err := s.benchCipher(r, e, j); err != nil {
@@ -103,6 +106,13 @@ func runCipher(s *session, words []string) error {
 		}
 	}
 	return nil
+}
+
+func (s *session) engine() (*engine, error) {
+	if s.count {
+		return newCounter()
+	}
+	return newEngine(s.repetitions, s.mhz), nil
 }
 
 func findCiphers(words []string) ([]*cipherAlgorithm, error) {

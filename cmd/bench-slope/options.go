@@ -12,7 +12,7 @@ import (
 )
 
 type options struct {
-	help, verbose, csv, unaligned bool
+	help, verbose, csv, unaligned, count bool
 
 	mhz         float64 // 0: measured
 	disable     hwfeatures.Set
@@ -51,6 +51,10 @@ var optionTable = []option{
 	{"repetitions", "N", fmt.Sprintf("how often each size is timed (default %d)", defaultRepetitions), setRepetitions},
 	{"unaligned", "", "move buffers off their alignment by one byte", func(o *options, _ string) error {
 		o.unaligned = true
+		return nil
+	}},
+	{"count-instructions", "", "count instructions instead of taking times; works under emulation only", func(o *options, _ string) error {
+		o.count = true
 		return nil
 	}},
 	{"kernel", "NAME|all", "one kernel, or each that the processor can run; see list", setKernel},

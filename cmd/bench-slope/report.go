@@ -18,8 +18,13 @@ type reporter interface {
 
 // reporter returns the printer that the options ask for. The section is called name in CSV and title in text.
 func (s *session) reporter(name, title string) reporter {
-	if s.csv {
-		return &csvReporter{w: s.out, name: name}
+	switch csv := (csvReporter{w: s.out, name: name}); {
+	case s.csv && s.count:
+		return &csvCounts{csv}
+	case s.csv:
+		return &csv
+	case s.count:
+		return &textCounts{w: s.out, title: title}
 	}
 	return &textReporter{w: s.out, title: title, auto: s.mhz == 0}
 }

@@ -33,6 +33,8 @@ type figure struct {
 	// How it was found.
 	before, after float64
 	calls, tries  int
+
+	instructions, perCall float64 // per byte and besides, instead of all the others
 }
 
 func (f figure) mebibytes() float64 { return 1e9 / (f.ns * (1 << 20)) }
@@ -44,6 +46,9 @@ func (f figure) moved() float64 { return math.Abs(f.after-f.before) / f.mhz }
 
 // background is what --verbose says of a figure.
 func (f figure) background() string {
+	if f.instructions != 0 {
+		return number(f.perCall) + " instructions/call"
+	}
 	s := fmt.Sprintf("%s ns/call, timed %d at a time", number(f.call), f.calls)
 	if f.auto {
 		s += fmt.Sprintf(", clock %s then %s Mhz, tries %d", number(f.before), number(f.after), f.tries)
@@ -58,6 +63,7 @@ type engine struct {
 	clock       func() float64     // in MHz
 	tick        time.Duration      // what the timer can tell apart
 	tell        func(done, of int) // may be nil
+	count       func() uint64      // if not nil, instructions are counted, and no times taken
 }
 
 func newEngine(repetitions int, mhz float64) *engine {
@@ -66,6 +72,9 @@ func newEngine(repetitions int, mhz float64) *engine {
 
 // figure measures op, which processes n bytes, a size from above.
 func (e *engine) figure(op func(n int)) figure {
+	if e.count != nil {
+		return e.countInstructions(op)
+	}
 	if e.mhz > 0 {
 		f := e.measure(op)
 		f.mhz = e.mhz

@@ -1,0 +1,5 @@
+//go:build !purego
+
+package instructions
+
+func open() (func() uint64, error) { return rdtsc, nil }
