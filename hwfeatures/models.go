@@ -84,8 +84,8 @@ var (
 	// The tuning keeps libgcrypt's meaning, so VPGATHER is measured against plain scalar code. That this module's
 	// four-block scalar kernel is better still does not make the instruction slow.
 	zen5 = verdict{
-		word{true, "own measurement on 1A_02: VPGATHER 7.2 c/B, scalar code for one block 12.3 (for four blocks 5.2)"},
-		word{false, "own measurement on 1A_02: VPGATHER 7.2 c/B, manual gather 4.4 to 4.6"},
+		word{true, "own measurement on 1A_02: VPGATHER 6.9 c/B, scalar code for one block 12.1 (for four blocks 5.3)"},
+		word{false, "own measurement on 1A_02: VPGATHER 6.9 c/B, manual gather 3.7"},
 	}
 	afterZen5 = verdict{
 		word{true, "unmeasured; AMD is fast from Zen 4 on"},

@@ -19,7 +19,8 @@ import (
 // schedulers. So every instruction gets a wished position on a line, and is emitted in that order: a look-up is two long,
 // a quadword sixteen; index quadwords are fetched up to lead before their turn, even across the loop's edge.
 //
-// Figures of the variants on Zen 5 (EPYC, 16 blocks, cycles per byte to encrypt, decrypt):
+// Figures of the variants on Zen 5 (EPYC, cycles per byte to encrypt, decrypt), measured as functions called from C; in
+// this package bench-slope --kernel avx2-manual shows what the chosen ones do. 16 blocks:
 //
 //	VMOVD and VPINSRD for each look-up, indices by the stack   10.3
 //	quadwords from the stack half a quadword ahead              4.35
