@@ -159,8 +159,8 @@ func TestTuneReasons(t *testing.T) {
 		{amd, 0x17, 0x31, "", "Zen, Zen 2: unmeasured; libgcrypt counts AMD as slow", "unmeasured"},
 		{amd, 0x19, 0x01, "", "10.8 c/B, scalar code 9.96", "10.2 c/B, manual gather 4.93"},
 		{amd, 0x19, 0x61, "", "8.98 c/B", "8.98 c/B, manual gather 8.38"},
-		{amd, 0x1a, 0x02, "", "7.2 c/B, scalar code for one block 12.3", "7.2 c/B, manual gather 4.4 to 4.6"},
-		{amd, 0x1a, 0x02, "Mitigation: made up", "scalar code for one block 12.3 (for four blocks 5.2)", "4.6"},
+		{amd, 0x1a, 0x02, "", "6.9 c/B, scalar code for one block 12.1", "6.9 c/B, manual gather 3.7"},
+		{amd, 0x1a, 0x02, "Mitigation: made up", "scalar code for one block 12.1 (for four blocks 5.3)", "3.7"},
 		{amd, 0x1a, 0x50, "", "Zen 6: unmeasured; AMD is fast", "unmeasured"},
 		{intel, 6, 0x8c, strings.Repeat("x\n", 1000), `x\nx`, "..."},
 	} {
