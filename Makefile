@@ -1,4 +1,4 @@
-.PHONY: all test ci generate compare bench
+.PHONY: all test test-native ci emulate emulate-record emulate-wrong generate compare bench
 
 all: test
 
@@ -6,6 +6,22 @@ all: test
 test:
 	go vet ./...
 	go test ./...
+
+# The kernels' tests on processors that this machine is not, and instruction counts (emulate/README.md).
+emulate:
+	go run ./emulate $(ARGS)
+
+# The figures that make emulate compares with, anew.
+emulate-record:
+	go run ./emulate -record $(ARGS)
+
+# Wrong kernels, to see that make emulate would catch them.
+emulate-wrong:
+	go run ./emulate -wrong $(ARGS)
+
+# The same tests on this machine, for those kernels that it can run.
+test-native:
+	go run ./emulate -native
 
 # Everything that must hold, as a fresh machine checks it.
 ci:

@@ -6,7 +6,7 @@
 //
 //	go run ./emulate                    everything
 //	go run ./emulate -only gfni,max/256 some processors
-//	go run ./emulate -record            writes recorded.txt anew
+//	go run ./emulate -record            writes recorded.txt anew, without running tests
 //	go run ./emulate -wrong             shows that wrong kernels are caught
 //	go run ./emulate -native            this machine, without emulation
 package main
@@ -115,7 +115,7 @@ func run() (ok bool, err error) {
 		if s.builds[p.goarch], err = newBuild(ctx, dir, p.goarch); err != nil {
 			return false, err
 		}
-		if *isNative || *wrong {
+		if *isNative || *wrong || *record {
 			continue
 		}
 		o, err := s.disassemble(ctx, p.goarch, scratch)
@@ -159,7 +159,7 @@ func run() (ok bool, err error) {
 		return false, ctx.Err()
 	}
 	ok = report(append(checks, outcomes...), s.logs)
-	if *record {
+	if *record && ok {
 		err = s.writeRecorded(recordedFile, chosen, outcomes)
 	}
 	return ok, err

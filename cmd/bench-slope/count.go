@@ -9,10 +9,10 @@ import (
 )
 
 // The sizes that instructions are counted on: whole batches of every kernel, so that the difference is what full batches
-// cost and nothing else. A count has no noise, and two points make the line.
+// cost and nothing else. A count has no noise, and two points make the line. They are small: see instructions.Of.
 const (
 	countSmall = 1024
-	countLarge = 3072
+	countLarge = 2048
 )
 
 // newCounter returns an engine that counts instructions instead of taking times.

@@ -55,9 +55,9 @@ func run() int {
 		}
 		return 2
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP)
+	signals, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP)
 	defer stop()
-	ctx, cancel := bochs.WithLimit(ctx, *limit)
+	ctx, cancel := bochs.WithLimit(signals, *limit)
 	defer cancel()
 	if *prepare {
 		if _, _, err := bochs.Prepare(ctx); err != nil {
@@ -94,6 +94,9 @@ func run() int {
 		m.Verbose = os.Stderr
 	}
 	statuses, err := m.Run(ctx, programs)
+	if signals.Err() != nil {
+		return 130
+	}
 	if err != nil {
 		return fail(err)
 	}

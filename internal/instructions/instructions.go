@@ -30,11 +30,14 @@ func Open() (func() uint64, error) {
 
 // Of returns how many instructions f takes: the least of several calls, since interrupts can only add to it. The count
 // includes what reading the counter takes.
+//
+// Interrupts come every 200,000 instructions or so in Bochs, and can add the same to several calls, so f should be much
+// shorter than that.
 func Of(count func() uint64, f func()) uint64 {
-	const enough, most = 3, 40 // calls that take the least; calls in all
-	f()                        // touches its memory
+	const few, enough, most = 12, 3, 60 // calls at least; those that take the least; calls at most
+	f()                                 // touches its memory
 	least, seen := ^uint64(0), 0
-	for range most {
+	for i := range most {
 		start := count()
 		f()
 		switch n := count() - start; {
@@ -43,7 +46,7 @@ func Of(count func() uint64, f func()) uint64 {
 		case n == least:
 			seen++
 		}
-		if seen == enough {
+		if i+1 >= few && seen >= enough {
 			break
 		}
 	}

@@ -6,8 +6,8 @@ import "testing"
 func TestExact(t *testing.T) {
 	var now uint64
 	calls := 0
-	// Of reads the counter before and after each call, of which there are three; the loop grows after every sixth reading.
-	turns := func() uint64 { n := uint64(calls/6) * 1000; calls++; return n }
+	// Of reads the counter before and after each of twelve calls, then the loop grows.
+	turns := func() uint64 { n := uint64(calls/24) * 1000; calls++; return n }
 	for _, c := range []struct {
 		name string
 		step func() uint64
@@ -27,15 +27,15 @@ func TestExact(t *testing.T) {
 }
 
 func TestOf(t *testing.T) {
-	// The call before the measured ones does not count; three times the least is enough.
-	lengths, i := []uint64{1, 50, 10, 60, 10, 80, 10, 90}, 0
+	// The call before the measured ones does not count; of twelve and more, three times the least is enough.
+	lengths, i := []uint64{1, 50, 20, 60, 20, 80, 20, 90, 90, 90, 90, 10, 90, 90, 10, 20, 10, 90}, 0
 	var now uint64
-	if got := Of(func() uint64 { return now }, func() { now += lengths[i]; i++ }); got != 10 || i != 7 {
+	if got := Of(func() uint64 { return now }, func() { now += lengths[i]; i++ }); got != 10 || i != 17 {
 		t.Errorf("%d after %d calls", got, i)
 	}
 	// Where every call differs, there is an end.
 	i = 0
-	if got := Of(func() uint64 { return now }, func() { now += uint64(1000 - i); i++ }); got != 1000-40 || i != 41 {
+	if got := Of(func() uint64 { return now }, func() { now += uint64(1000 - i); i++ }); got != 1000-60 || i != 61 {
 		t.Errorf("%d after %d calls", got, i)
 	}
 }

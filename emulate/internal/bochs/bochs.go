@@ -181,7 +181,7 @@ func (m Machine) Run(ctx context.Context, programs []Program) ([]int, error) {
 	serial, _ := os.ReadFile(filepath.Join(dir, "console"))
 	log, _ := os.ReadFile(filepath.Join(dir, "log"))
 	return statuses, fmt.Errorf("the guest ended too early; the last lines of its console, and of Bochs:\n%s\n%s\n%s",
-		lastLines(serial, 20), words.last(5), lastLines(log, 10))
+		lastLines(serial, 20), words.last(12), lastLines(log, 10))
 }
 
 func lastLines(b []byte, n int) string {

@@ -130,6 +130,7 @@ APT::Architecture "amd64";
 APT::Architectures { "amd64"; };
 APT::Sandbox::User "root";
 Debug::NoLocking "true";
+APT::Update::Error-Mode "any";
 Acquire::Retries "3";
 Acquire::Languages "none";
 Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
