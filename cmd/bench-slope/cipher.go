@@ -141,7 +141,8 @@ func (s *session) benchCipher(r reporter, e *engine, j cipherJob) error {
 	}
 	iv := make([]byte, block.BlockSize())
 	fill(iv)
-	buf := newBuffer(maxSize, s.unaligned)
+	e.step = countStep(j.primitive, j.names[0], block.BlockSize())
+	buf := newBuffer(max(maxSize, 2*e.step), s.unaligned)
 
 	label := j.algorithm.label(s.keyBits)
 	s.notef("%s: kernels %s", label, strings.Join(j.names, " "))

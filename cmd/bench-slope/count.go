@@ -6,14 +6,22 @@ import (
 	"strconv"
 
 	"github.com/twogather/twogather/internal/instructions"
+	"github.com/twogather/twogather/internal/kernel"
 )
 
-// The sizes that instructions are counted on: whole batches of every kernel, so that the difference is what full batches
-// cost and nothing else. A count has no noise, and two points make the line. They are small: see instructions.Of.
-const (
-	countSmall = 1024
-	countLarge = 2048
-)
+// countStep is the size that instructions are counted on, and half the other: whole batches of the widest kernel, so that
+// the difference is what full batches cost and nothing else. A count has no noise, and two points make the line. They are
+// small (see instructions.Of), but not so small that a mode, which works through a buffer, shows no full one.
+func countStep(p *kernel.Primitive, widest string, blockSize int) int {
+	const least = 1024
+	batch := blockSize
+	for _, k := range p.Kernels {
+		if k.Name == widest {
+			batch *= k.Batch
+		}
+	}
+	return (least + batch - 1) / batch * batch
+}
 
 // newCounter returns an engine that counts instructions instead of taking times.
 func newCounter() (*engine, error) {
@@ -25,10 +33,10 @@ func newCounter() (*engine, error) {
 }
 
 func (e *engine) countInstructions(op func(n int)) figure {
-	small := instructions.Of(e.count, func() { op(countSmall) })
-	large := instructions.Of(e.count, func() { op(countLarge) })
-	f := figure{instructions: (float64(large) - float64(small)) / (countLarge - countSmall)}
-	f.perCall = float64(small) - countSmall*f.instructions
+	small := instructions.Of(e.count, func() { op(e.step) })
+	large := instructions.Of(e.count, func() { op(2 * e.step) })
+	f := figure{instructions: (float64(large) - float64(small)) / float64(e.step)}
+	f.perCall = float64(small) - float64(e.step)*f.instructions
 	return f
 }
 

@@ -4,18 +4,30 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/twogather/twogather/internal/kernel"
 )
 
 // counting is an engine whose operation takes 100 instructions and 7.5 for each byte.
 func counting() (*engine, func(n int)) {
 	var now uint64
-	return &engine{count: func() uint64 { return now }}, func(n int) { now += 100 + uint64(15*n)/2 }
+	return &engine{count: func() uint64 { return now }, step: 1024}, func(n int) { now += 100 + uint64(15*n)/2 }
 }
 
 func TestCount(t *testing.T) {
 	e, op := counting()
 	if f := e.figure(op); f.instructions != 7.5 || f.perCall != 100 || f.ns != 0 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// The step is whole batches.
+func TestCountStep(t *testing.T) {
+	p := &kernel.Primitive{Kernels: []kernel.Info{{Name: "wide", Batch: 80}, {Name: "even", Batch: 64}, {Name: "one", Batch: 1}}}
+	for name, want := range map[string]int{"wide": 1280, "even": 1024, "one": 1024} {
+		if got := countStep(p, name, 16); got != want {
+			t.Errorf("%s: %d, want %d", name, got, want)
+		}
 	}
 }
 

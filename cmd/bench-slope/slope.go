@@ -64,6 +64,7 @@ type engine struct {
 	tick        time.Duration      // what the timer can tell apart
 	tell        func(done, of int) // may be nil
 	count       func() uint64      // if not nil, instructions are counted, and no times taken
+	step        int                // bytes; see countStep
 }
 
 func newEngine(repetitions int, mhz float64) *engine {
