@@ -31,8 +31,17 @@ const prefix = "crypto/twofish"
 // eachKernel runs f for every kernel that the processor can run, and a plan that uses no other.
 func eachKernel(t *testing.T, f func(t *testing.T, i int, p plan)) {
 	t.Helper()
-	testkit.Kernels(t, "twofish", kernels, func(t *testing.T, i int) { f(t, i, forcedPlan(i)) })
+	testkit.Kernels(t, "twofish", kernels, func(t *testing.T, i int) {
+		p := forcedPlan(i)
+		if p.isSlow() {
+			testkit.Reduce(t)
+		}
+		f(t, i, p)
+	})
 }
+
+// isSlow reports whether the plan is one of constant-time kernels in Go. A single block costs it a batch, too.
+func (p plan) isSlow() bool { return strings.HasPrefix(planName(p), constantTimeKernel.Name) }
 
 // mixedPlans returns, by name, every plan that a processor with any part of this one's capabilities could have, whatever
 // its tunings, and the one that was chosen.
@@ -44,8 +53,10 @@ func mixedPlans() map[string]plan {
 		mentioned |= kernels[i].Prefers & hwfeatures.Tunings()
 	}
 	for subset := mentioned; ; subset = (subset - 1) & mentioned {
-		p := choosePlan(subset)
-		plans[planName(p)] = p
+		for _, constantTime := range []bool{false, true} {
+			p := choosePlan(subset, constantTime)
+			plans[planName(p)] = p
+		}
 		if subset == 0 {
 			return plans
 		}
@@ -129,9 +140,15 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s requires %v, which nothing faults without", k.Name, extra)
 		}
 	}
-	last := &kernels[len(kernels)-1]
-	if last.Name != "generic" || last.Requires != 0 || last.Prefers != 0 || last.Batch != 1 {
-		t.Errorf("last row is %v", last.Info())
+	// The last rows run everywhere. An ordinary Cipher goes no further than the first of them.
+	last := len(kernels) - 3
+	for i, name := range []string{"generic", "generic-constant-time", "generic-constant-time-8"} {
+		if k := &kernels[last+i]; k.Name != name || k.Requires != 0 || k.Prefers != 0 || k.ConstantTime != (i > 0) {
+			t.Errorf("row %d is %v", last+i, k.Info())
+		}
+	}
+	if generic := &kernels[last]; generic.Batch != 1 {
+		t.Errorf("generic takes %d blocks", generic.Batch)
 	}
 	if maxBatch > 0xffff {
 		t.Error("a plan's lengths do not hold a batch")
@@ -172,7 +189,7 @@ func TestChoosePlan(t *testing.T) {
 		tests = []test{{0, generic}, {avx2 | bmi2 | fast | beats, generic}}
 	}
 	for _, c := range tests {
-		p := choosePlan(c.features)
+		p := choosePlan(c.features, false)
 		if got := planName(p); got != c.want {
 			t.Errorf("%v: %s, want %s", c.features, got, c.want)
 		}
@@ -228,7 +245,12 @@ func TestKernels(t *testing.T) {
 // TestPlans checks the plans that mix kernels.
 func TestPlans(t *testing.T) {
 	for name, p := range mixedPlans() {
-		t.Run(name, func(t *testing.T) { testPlan(t, p) })
+		t.Run(name, func(t *testing.T) {
+			if p.isSlow() {
+				testkit.Reduce(t)
+			}
+			testPlan(t, p)
+		})
 	}
 }
 
@@ -399,6 +421,9 @@ func (x *trap) spring(t *testing.T, f func()) (stack []runtime.Frame, trace stri
 	return stack, trace
 }
 
+// goKernel are the functions of the kernels in Go.
+var goKernel = regexp.MustCompile(`^(en|de|cbcEn)crypt(Generic|ConstantTime8?)$`)
+
 // ran returns the kernel's function on a stack: the assembly where the fault was, or the outermost Go function with a
 // kernel's name.
 func ran(stack []runtime.Frame) string {
@@ -407,7 +432,7 @@ func ran(stack []runtime.Frame) string {
 	}
 	name := "no kernel, but " + stack[0].Function
 	for _, f := range stack {
-		if f, own := strings.CutPrefix(f.Function, ownFunctions); own && strings.HasSuffix(f, "Generic") {
+		if f, own := strings.CutPrefix(f.Function, ownFunctions); own && goKernel.MatchString(f) {
 			name = f
 		}
 	}
@@ -567,7 +592,7 @@ func TestCallLength(t *testing.T) {
 				})
 			}
 		}
-		if generic := kernels[i].Name == "generic"; !generic && measured < 10 || generic && measured > 0 {
+		if generic := strings.HasPrefix(kernels[i].Name, "generic"); !generic && measured < 10 || generic && measured > 0 {
 			t.Errorf("%d calls were measured", measured)
 		}
 	})
@@ -825,6 +850,11 @@ func deep(n int, f func()) {
 func TestForced(t *testing.T) {
 	if want, ok := os.LookupEnv("TWOFISH_TEST_CHILD"); ok {
 		fmt.Printf("%s plan=%s.\n", want, planName(defaultPlan))
+		c, err := NewCipherConstantTime(make([]byte, 16))
+		if err != nil || !c.plan.constantTime {
+			t.Fatal(c.plan, err)
+		}
+		fmt.Printf("%s constant-time plan=%s.\n", want, planName(c.plan))
 		for _, w := range hwfeatures.Warnings() {
 			fmt.Printf("%s warning=%s\n", want, w)
 		}
@@ -849,10 +879,40 @@ func TestForced(t *testing.T) {
 	}
 	for _, k := range kernels.Usable(hwfeatures.Detected()) {
 		out := run("", "twofish="+k.Name)
-		if want := "child plan=" + k.Name + ".\n"; !strings.Contains(out, want) || strings.Contains(out, "warning=") {
-			t.Errorf("TWOGATHER_KERNEL=twofish=%s: got %s", k.Name, out)
+		constantTime := k.Name
+		if !k.ConstantTime {
+			constantTime = planName(choosePlan(hwfeatures.Detected(), true))
+		}
+		want := "child plan=" + k.Name + ".\nchild constant-time plan=" + constantTime + ".\n"
+		if !strings.Contains(out, want) || strings.Contains(out, "warning=") {
+			t.Errorf("TWOGATHER_KERNEL=twofish=%s: got %s, want %s", k.Name, out, want)
 		}
 	}
+
+	// Whatever the variables say, a constant-time Cipher has constant-time kernels.
+	constantTime := func(hwf, kernel string) {
+		out := run(hwf, kernel)
+		_, names, ok := strings.Cut(out, "child constant-time plan=")
+		names, _, _ = strings.Cut(names, ".\n")
+		for name := range strings.SplitSeq(names, "+") {
+			if i := kernels.Index(name); !ok || i < 0 || !kernels[i].ConstantTime {
+				t.Errorf("TWOGATHER_HWF=%s TWOGATHER_KERNEL=%s: constant-time plan %q of %s", hwf, kernel, names, out)
+			}
+		}
+	}
+	for i := range kernels {
+		name := "twofish=" + kernels[i].Name
+		for f := range hwfeatures.Detected().All() {
+			constantTime("-"+f.String(), name)
+		}
+		for f := range hwfeatures.Tunings().All() {
+			constantTime("+"+f.String(), name)
+		}
+	}
+	constantTime("-intel-ssse3,-intel-bmi2,-intel-pclmul,-arm-neon", "")
+	constantTime("-intel-ssse3,-intel-bmi2,+intel-fast-vpgather,+vpgather-beats-manual", "twofish=generic")
+	constantTime("+intel-fast-vpgather,+vpgather-beats-manual", "twofish=magic")
+	constantTime("nonsense", "twofish=generic,twofish=generic-constant-time")
 	if out := run("", "twofish=magic"); !strings.Contains(out, `warning=TWOGATHER_KERNEL: "twofish=magic" ignored: unknown`) {
 		t.Errorf("a kernel that does not exist: got %s", out)
 	}
@@ -866,7 +926,7 @@ func TestForced(t *testing.T) {
 			hwf = append(hwf, "-"+f.String())
 		}
 		out := run("-intel-ssse3,-intel-bmi2,-intel-pclmul,-arm-neon,"+strings.Join(hwf, ","), "twofish="+k.Name)
-		want := "child plan=" + planName(choosePlan(0)) + ".\n"
+		want := "child plan=" + planName(choosePlan(0, false)) + ".\n"
 		warning := fmt.Sprintf(`warning=TWOGATHER_KERNEL: "twofish=%s" ignored: it requires %v`, k.Name, k.Requires)
 		if !strings.Contains(out, want) || !strings.Contains(out, warning) {
 			t.Errorf("%s without %v: got %s", k.Name, k.Requires, out)

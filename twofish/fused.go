@@ -61,9 +61,9 @@ func (c *Cipher) XORKeyStreamCTR(dst, src, counter []byte) {
 	}
 }
 
-// modeBuffer is how many bytes a mode without a fused kernel processes at a time: a batch or two of most kernels, a small
+// modeBuffer is how many bytes a mode without a fused kernel processes at a time: a batch of every such kernel, a small
 // part of the first-level cache.
-const modeBuffer = 32 * BlockSize
+const modeBuffer = 64 * BlockSize
 
 // cryptUnfused is crypt with a chain without fused kernels.
 func (c *Cipher) cryptUnfused(decrypt bool, dst, src []byte, chain *[BlockSize]byte) {

@@ -20,20 +20,24 @@ const (
 	kernelScalarBMI2
 	kernelScalar
 	kernelGeneric
+	kernelConstantTime
+	kernelConstantTime8
 )
 
 var kernels = kernel.Table[funcs]{
 	kernelPermute: {
-		Name:     "avx512-permute",
-		Requires: hwfeatures.IntelAVX512 | hwfeatures.IntelAVX512VBMI | hwfeatures.IntelGFNI,
-		Batch:    64,
-		Funcs:    fused(encryptPermute, decryptPermute),
+		Name:         "avx512-permute",
+		Requires:     hwfeatures.IntelAVX512 | hwfeatures.IntelAVX512VBMI | hwfeatures.IntelGFNI,
+		Batch:        64,
+		Funcs:        fused(encryptPermute, decryptPermute),
+		ConstantTime: true,
 	},
 	kernelShuffle512: {
-		Name:     "avx512-shuffle",
-		Requires: hwfeatures.IntelAVX512,
-		Batch:    64,
-		Funcs:    fused(encryptShuffle512, decryptShuffle512),
+		Name:         "avx512-shuffle",
+		Requires:     hwfeatures.IntelAVX512,
+		Batch:        64,
+		Funcs:        fused(encryptShuffle512, decryptShuffle512),
+		ConstantTime: true,
 	},
 	kernelHybrid: {
 		Name:     "avx2-hybrid",
@@ -61,16 +65,18 @@ var kernels = kernel.Table[funcs]{
 		Funcs:    fused(encryptManual8, decryptManual8),
 	},
 	kernelGFNIShuffle: {
-		Name:     "avx2-gfni-shuffle",
-		Requires: hwfeatures.IntelAVX2 | hwfeatures.IntelGFNI,
-		Batch:    64,
-		Funcs:    fused(encryptGFNIShuffle, decryptGFNIShuffle),
+		Name:         "avx2-gfni-shuffle",
+		Requires:     hwfeatures.IntelAVX2 | hwfeatures.IntelGFNI,
+		Batch:        64,
+		Funcs:        fused(encryptGFNIShuffle, decryptGFNIShuffle),
+		ConstantTime: true,
 	},
 	kernelShuffle: {
-		Name:     "avx2-shuffle",
-		Requires: hwfeatures.IntelAVX2,
-		Batch:    64,
-		Funcs:    fused(encryptShuffle, decryptShuffle),
+		Name:         "avx2-shuffle",
+		Requires:     hwfeatures.IntelAVX2,
+		Batch:        64,
+		Funcs:        fused(encryptShuffle, decryptShuffle),
+		ConstantTime: true,
 	},
 	kernelScalarBMI2: {
 		Name:     "amd64-scalar-bmi2",
@@ -83,7 +89,9 @@ var kernels = kernel.Table[funcs]{
 		Batch: 1,
 		Funcs: funcs{encrypt: encryptScalar, decrypt: decryptScalar, cbcEncrypt: cbcEncryptScalar},
 	},
-	kernelGeneric: genericKernel,
+	kernelGeneric:       genericKernel,
+	kernelConstantTime:  constantTimeKernel,
+	kernelConstantTime8: constantTime8Kernel,
 }
 
 // maxBatch is the largest batch of any kernel, in bytes.
@@ -147,8 +155,12 @@ func encryptWith(k uint8, s *schedule, dst, src []byte, counter *[BlockSize]byte
 		encryptScalarBMI2(s, dst, src)
 	case kernelScalar:
 		encryptScalar(s, dst, src)
-	default:
+	case kernelGeneric:
 		encryptGeneric(s, dst, src)
+	case kernelConstantTime:
+		encryptConstantTime(s, dst, src)
+	default:
+		encryptConstantTime8(s, dst, src)
 	}
 }
 
@@ -175,8 +187,12 @@ func decryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) {
 		decryptScalarBMI2(s, dst, src)
 	case kernelScalar:
 		decryptScalar(s, dst, src)
-	default:
+	case kernelGeneric:
 		decryptGeneric(s, dst, src)
+	case kernelConstantTime:
+		decryptConstantTime(s, dst, src)
+	default:
+		decryptConstantTime8(s, dst, src)
 	}
 }
 

@@ -11,20 +11,25 @@ import (
 const (
 	kernelNEON = iota
 	kernelGeneric
+	kernelConstantTime
+	kernelConstantTime8
 )
 
 var kernels = kernel.Table[funcs]{
 	kernelNEON: {
-		Name:     "neon-shuffle",
-		Requires: hwfeatures.ARMNEON,
-		Batch:    32,
-		Funcs:    fused(encryptNEON, decryptNEON),
+		Name:         "neon-shuffle",
+		Requires:     hwfeatures.ARMNEON,
+		Batch:        32,
+		Funcs:        fused(encryptNEON, decryptNEON),
+		ConstantTime: true,
 	},
-	kernelGeneric: genericKernel,
+	kernelGeneric:       genericKernel,
+	kernelConstantTime:  constantTimeKernel,
+	kernelConstantTime8: constantTime8Kernel,
 }
 
 // maxBatch is the largest batch of any kernel, in bytes.
-const maxBatch = 32 * BlockSize
+const maxBatch = lanes * BlockSize
 
 // padFrom says from how many blocks on a remainder takes less time padded to a batch of kernel k than by way of the smaller
 // kernels. Nobody has timed it yet: 16 stands between what llvm-mca 19 models.
@@ -42,19 +47,29 @@ func padFrom(k uint8) int {
 
 // encryptWith calls kernel k's encrypt directly, or, with a counter, its ctr.
 func encryptWith(k uint8, s *schedule, dst, src []byte, counter *[BlockSize]byte) {
-	if k == kernelNEON {
+	switch k {
+	case kernelNEON:
 		encryptNEON(s, dst, src, counter)
-	} else {
+	case kernelGeneric:
 		encryptGeneric(s, dst, src)
+	case kernelConstantTime:
+		encryptConstantTime(s, dst, src)
+	default:
+		encryptConstantTime8(s, dst, src)
 	}
 }
 
 // decryptWith calls kernel k's decrypt directly, or, with an IV, its cbcDecrypt.
 func decryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) {
-	if k == kernelNEON {
+	switch k {
+	case kernelNEON:
 		decryptNEON(s, dst, src, iv)
-	} else {
+	case kernelGeneric:
 		decryptGeneric(s, dst, src)
+	case kernelConstantTime:
+		decryptConstantTime(s, dst, src)
+	default:
+		decryptConstantTime8(s, dst, src)
 	}
 }
 

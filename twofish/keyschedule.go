@@ -10,6 +10,9 @@ import (
 type schedule struct {
 	sbox [4][256]uint32 // S-box j followed by column j of the MDS matrix
 	k    [40]uint32     // 0-3 input whitening, 4-7 output whitening, then two a round
+	// The S-box keys, n words, for kernels that compute the S-boxes.
+	rs [4]uint32
+	n  int
 }
 
 const firstRoundKey = 8
@@ -32,6 +35,7 @@ func (s *schedule) expand(key []byte) {
 		s.k[i+1] = bits.RotateLeft32(a+2*b, 9)
 	}
 
+	s.rs, s.n = rs, n
 	q0, q1 := &q[0], &q[1]
 	s.fill(0, n, &rs, q1, q1, q0, q0)
 	s.fill(1, n, &rs, q0, q1, q1, q0)

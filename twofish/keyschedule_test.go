@@ -132,7 +132,8 @@ func refExpand(key []byte) *schedule {
 		odd = append(odd, binary.LittleEndian.Uint32(key[i+4:]))
 		rs = append([]uint32{refRS(key[i:])}, rs...)
 	}
-	s := new(schedule)
+	s := &schedule{n: len(rs)}
+	copy(s.rs[:], rs)
 	const rho = 0x01010101
 	for i := range uint32(20) {
 		a := refH(2*i*rho, even)
@@ -205,9 +206,13 @@ func TestExpand(t *testing.T) {
 			for i := range key {
 				key[i] = byte(r.Uint32())
 			}
-			var got schedule
-			got.expand(key)
-			if want := refExpand(key); got != *want {
+			want := refExpand(key)
+			for _, expand := range []func(*schedule, []byte){(*schedule).expand, (*schedule).expandConstantTime} {
+				var got schedule
+				expand(&got, key)
+				if got == *want {
+					continue
+				}
 				for j := range got.sbox {
 					if got.sbox[j] != want.sbox[j] {
 						t.Errorf("key %x: S-box %d differs", key, j)
@@ -215,6 +220,9 @@ func TestExpand(t *testing.T) {
 				}
 				if got.k != want.k {
 					t.Errorf("key %x: subkeys are\n%08x, want\n%08x", key, got.k, want.k)
+				}
+				if got.rs != want.rs || got.n != want.n {
+					t.Errorf("key %x: S-box keys are %08x, %d words, want %08x, %d", key, got.rs, got.n, want.rs, want.n)
 				}
 			}
 		}
@@ -291,7 +299,7 @@ func TestScheduleLayout(t *testing.T) {
 	}{
 		{"offset of sbox", unsafe.Offsetof(s.sbox), 0},
 		{"offset of k", unsafe.Offsetof(s.k), 4096},
-		{"size", unsafe.Sizeof(s), 4256},
+		{"end of k", unsafe.Offsetof(s.k) + unsafe.Sizeof(s.k), 4256},
 	} {
 		if field.got != field.want {
 			t.Errorf("%s is %d, want %d", field.name, field.got, field.want)

@@ -38,6 +38,14 @@ func NewCipher(key []byte) (*Cipher, error) {
 	return newCipher(key, defaultPlan)
 }
 
+// NewCipherConstantTime is [NewCipher] for those who would rather be slow than tell others on the same processor something
+// about the key or the data. In its Cipher's key schedule, single blocks, bulk and modes, no address that is read or
+// written and no branch depends on either, as far as the instructions go; whether one of those takes longer for some
+// operands is up to the processor, whose data-independent-timing mode is not set. The package documentation says more.
+func NewCipherConstantTime(key []byte) (*Cipher, error) {
+	return newCipher(key, constantTimePlan)
+}
+
 // New is [NewCipher] for callers that need a func([]byte) (cipher.Block, error). The interface is nil with an error.
 func New(key []byte) (cipher.Block, error) {
 	c, err := NewCipher(key)
@@ -54,7 +62,11 @@ func newCipher(key []byte, p plan) (*Cipher, error) {
 		return nil, KeySizeError(len(key))
 	}
 	c := &Cipher{plan: p}
-	c.schedule.expand(key)
+	if p.constantTime {
+		c.schedule.expandConstantTime(key)
+	} else {
+		c.schedule.expand(key)
+	}
 	return c, nil
 }
 

@@ -85,7 +85,7 @@ func runCipher(s *session, words []string) error {
 	var jobs []cipherJob
 	for _, a := range algorithms {
 		p := kernel.Lookup(a.name)
-		choices, err := choose(p, s.features, s.kernel)
+		choices, err := choose(p, s.features, s.constantTime, s.kernel)
 		if err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func findCiphers(words []string) ([]*cipherAlgorithm, error) {
 func (s *session) benchCipher(r reporter, e *engine, j cipherJob) error {
 	key := make([]byte, s.keyBits/8)
 	fill(key)
-	block, err := j.algorithm.open(j.primitive.New(s.features, j.forced), key)
+	block, err := j.algorithm.open(j.primitive.New(s.features, s.constantTime, j.forced), key)
 	if err != nil {
 		return err
 	}
@@ -175,14 +175,20 @@ type choice struct {
 }
 
 // choose reads the value of --kernel for a primitive.
-func choose(p *kernel.Primitive, features hwfeatures.Set, want string) ([]choice, error) {
+func choose(p *kernel.Primitive, features hwfeatures.Set, constantTime bool, want string) ([]choice, error) {
 	if want == "" {
-		return []choice{{names: p.Selected(features)}}, nil
+		return []choice{{names: p.Selected(features, constantTime)}}, nil
 	}
 	var choices []choice
 	var usable, all []string
 	var missing hwfeatures.Set
 	for _, k := range p.Kernels {
+		if constantTime && !k.ConstantTime {
+			if want == k.Name {
+				return nil, usagef("%s kernel %q is not constant-time", p.Name, want)
+			}
+			continue
+		}
 		all = append(all, k.Name)
 		switch lacks := k.Requires &^ features; {
 		case lacks == 0:

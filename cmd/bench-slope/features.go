@@ -70,7 +70,7 @@ func (s *session) overrides() (lines []string) {
 
 func (s *session) kernels() (lines []string) {
 	for _, p := range kernel.Primitives() {
-		lines = append(lines, fmt.Sprintf("%-8s %s", p.Name, strings.Join(p.Selected(s.features), " ")))
+		lines = append(lines, fmt.Sprintf("%-8s %s", p.Name, strings.Join(p.Selected(s.features, s.constantTime), " ")))
 	}
 	return lines
 }
@@ -81,12 +81,12 @@ func runList(s *session, words []string) error {
 		return usagef("list takes no word %q", words[0])
 	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "primitive\tname\trequires\tprefers\tbatch\tusable\tselected")
+	fmt.Fprintln(w, "primitive\tname\trequires\tprefers\tbatch\tusable\tselected\tconstant-time")
 	for _, p := range kernel.Primitives() {
-		names := p.Selected(s.features)
+		names := p.Selected(s.features, s.constantTime)
 		for _, k := range p.Kernels {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", p.Name, k.Name, commas(k.Requires), commas(k.Prefers),
-				k.Batch, yesNo(s.features.Has(k.Requires)), yesNo(slices.Contains(names, k.Name)))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", p.Name, k.Name, commas(k.Requires), commas(k.Prefers),
+				k.Batch, yesNo(s.features.Has(k.Requires)), yesNo(slices.Contains(names, k.Name)), yesNo(k.ConstantTime))
 		}
 	}
 	return w.Flush()

@@ -56,7 +56,7 @@ func TestHWF(t *testing.T) {
 
 	var want []string
 	for _, p := range kernel.Primitives() {
-		want = append(want, p.Name+" "+strings.Join(p.Selected(features), " "))
+		want = append(want, p.Name+" "+strings.Join(p.Selected(features, false), " "))
 	}
 	for i, line := range got["Kernels"] {
 		got["Kernels"][i] = strings.Join(strings.Fields(line), " ")
@@ -126,22 +126,29 @@ func TestDisable(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
-	for _, disable := range []hwfeatures.Set{0, hwfeatures.Capabilities()} {
+	for i, disable := range []hwfeatures.Set{0, hwfeatures.Capabilities(), 0} {
 		features := hwfeatures.Enabled().Without(disable)
+		constantTime := i == 2
 		args := []string{"list"}
 		if disable != 0 {
 			args = append(args, "--disable-hwf", commas(disable))
 		}
-		want := [][]string{{"primitive", "name", "requires", "prefers", "batch", "usable", "selected"}}
+		if constantTime {
+			args = append(args, "--constant-time")
+		}
+		want := [][]string{{"primitive", "name", "requires", "prefers", "batch", "usable", "selected", "constant-time"}}
 		for _, p := range kernel.Primitives() {
-			names := p.Selected(features)
+			names := p.Selected(features, constantTime)
 			for _, k := range p.Kernels {
-				row := []string{p.Name, k.Name, commas(k.Requires), commas(k.Prefers), strconv.Itoa(k.Batch), "no", "no"}
+				row := []string{p.Name, k.Name, commas(k.Requires), commas(k.Prefers), strconv.Itoa(k.Batch), "no", "no", "no"}
 				if features.Has(k.Requires) {
 					row[5] = "yes"
 				}
 				if slices.Contains(names, k.Name) {
 					row[6] = "yes"
+				}
+				if k.ConstantTime {
+					row[7] = "yes"
 				}
 				want = append(want, row)
 			}

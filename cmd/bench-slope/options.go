@@ -12,7 +12,7 @@ import (
 )
 
 type options struct {
-	help, verbose, csv, unaligned, count bool
+	help, verbose, csv, unaligned, count, constantTime bool
 
 	mhz         float64 // 0: measured
 	disable     hwfeatures.Set
@@ -55,6 +55,10 @@ var optionTable = []option{
 	}},
 	{"count-instructions", "", "count instructions instead of taking times; works under emulation only", func(o *options, _ string) error {
 		o.count = true
+		return nil
+	}},
+	{"constant-time", "", "constant-time kernels only, and the key schedule too", func(o *options, _ string) error {
+		o.constantTime = true
 		return nil
 	}},
 	{"kernel", "NAME|all", "one kernel, or each that the processor can run; see list", setKernel},

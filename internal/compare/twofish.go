@@ -64,7 +64,7 @@ func twofishKernels() comparison {
 	p := kernel.Lookup("twofish")
 	for _, k := range p.Kernels {
 		if features := hwfeatures.Enabled(); features.Has(k.Requires) {
-			newCipher := p.New(features, k.Name).(func([]byte) (*twofish.Cipher, error))
+			newCipher := p.New(features, false, k.Name).(func([]byte) (*twofish.Cipher, error))
 			c.libraries = append(c.libraries, library{k.Name, func(w work) runner {
 				return goRunner(w, func(key []byte) cipher.Block { return must(newCipher(key)) })
 			}})

@@ -1,6 +1,6 @@
 // Package kernel is the table that every primitive lists its implementations in, and the one way of choosing from it.
 //
-// A primitive has one [Table], a literal with the best kernel first and the portable one last. Selection, the
+// A primitive has one [Table], a literal with the best kernel first and the portable ones last. Selection, the
 // environment override, tests, benchmarks and documentation all iterate over it.
 package kernel
 
@@ -17,9 +17,13 @@ type Kernel[F any] struct {
 	Prefers  hwfeatures.Set // without these it only loses to a later row
 	Batch    int            // blocks or bytes per step, in the primitive's unit
 	Funcs    F
+	// ConstantTime says that no address and no branch in it depends on a key or on data. A test checks each such kernel.
+	// What the processor makes of the instructions is another matter.
+	ConstantTime bool
 }
 
-// A Table lists a primitive's kernels, best first. The last row requires and prefers nothing.
+// A Table lists a primitive's kernels, best first. One row requires and prefers nothing. Those behind it are for callers
+// that ask for them; they are never a default.
 type Table[F any] []Kernel[F]
 
 // Usable yields the rows that run on a processor with the given features, whether or not they would be chosen.
@@ -40,7 +44,17 @@ func (t Table[F]) Default(features hwfeatures.Set) int {
 			return i
 		}
 	}
-	panic("kernel: a table's last row must require and prefer nothing")
+	panic("kernel: a table needs a row that requires and prefers nothing")
+}
+
+// DefaultConstantTime is [Table.Default] among the constant-time kernels.
+func (t Table[F]) DefaultConstantTime(features hwfeatures.Set) int {
+	for i, k := range t.Usable(features) {
+		if features.Has(k.Prefers) && k.ConstantTime {
+			return i
+		}
+	}
+	panic("kernel: a table needs a constant-time row that requires and prefers nothing")
 }
 
 // Index returns the row of the given name, or -1.

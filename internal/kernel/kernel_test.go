@@ -21,33 +21,39 @@ const (
 
 // table is made up. Its functions tell which row they are of.
 var table = Table[func() string]{
-	{"wide", avx2 | gfni, 0, 64, func() string { return "wide" }},
-	{"gather", avx2, tuning, 16, func() string { return "gather" }},
-	{"scalar", bmi2, 0, 1, func() string { return "scalar" }},
-	{"generic", 0, 0, 1, func() string { return "generic" }},
+	{"wide", avx2 | gfni, 0, 64, func() string { return "wide" }, true},
+	{"gather", avx2, tuning, 16, func() string { return "gather" }, false},
+	{"scalar", bmi2, 0, 1, func() string { return "scalar" }, false},
+	{"generic", 0, 0, 1, func() string { return "generic" }, false},
+	{"tuned", 0, tuning, 8, func() string { return "tuned" }, true},
+	{"flat", 0, 0, 8, func() string { return "flat" }, true},
 }
 
 var choices = []struct {
-	features hwfeatures.Set
-	chosen   string
-	usable   []string
+	features     hwfeatures.Set
+	chosen       string
+	constantTime string   // chosen of those
+	usable       []string // before the last three rows
 }{
-	{0, "generic", []string{"generic"}},
-	{tuning, "generic", []string{"generic"}}, // a tuning is no capability
-	{bmi2, "scalar", []string{"scalar", "generic"}},
-	{avx2, "generic", []string{"gather", "generic"}}, // usable, but not preferred
-	{avx2 | tuning, "gather", []string{"gather", "generic"}},
-	{avx2 | bmi2, "scalar", []string{"gather", "scalar", "generic"}},
-	{avx2 | bmi2 | tuning, "gather", []string{"gather", "scalar", "generic"}},
-	{gfni, "generic", []string{"generic"}}, // one of two requirements
-	{avx2 | gfni, "wide", []string{"wide", "gather", "generic"}},
-	{^hwfeatures.Set(0), "wide", []string{"wide", "gather", "scalar", "generic"}},
+	{0, "generic", "flat", nil},
+	{tuning, "generic", "tuned", nil}, // a tuning is no capability
+	{bmi2, "scalar", "flat", []string{"scalar"}},
+	{avx2, "generic", "flat", []string{"gather"}}, // usable, but not preferred
+	{avx2 | tuning, "gather", "tuned", []string{"gather"}},
+	{avx2 | bmi2, "scalar", "flat", []string{"gather", "scalar"}},
+	{avx2 | bmi2 | tuning, "gather", "tuned", []string{"gather", "scalar"}},
+	{gfni, "generic", "flat", nil}, // one of two requirements
+	{avx2 | gfni, "wide", "wide", []string{"wide", "gather"}},
+	{^hwfeatures.Set(0), "wide", "wide", []string{"wide", "gather", "scalar"}},
 }
 
 func TestDefault(t *testing.T) {
 	for _, c := range choices {
 		if got := table[table.Default(c.features)].Name; got != c.chosen {
 			t.Errorf("%v: %s, want %s", c.features, got, c.chosen)
+		}
+		if got := table[table.DefaultConstantTime(c.features)].Name; got != c.constantTime {
+			t.Errorf("%v: %s of the constant-time kernels, want %s", c.features, got, c.constantTime)
 		}
 	}
 	if got := (Table[int]{{Name: "only"}}).Default(0); got != 0 {
@@ -56,25 +62,28 @@ func TestDefault(t *testing.T) {
 }
 
 func TestDefaultPanics(t *testing.T) {
-	for _, bad := range []Table[func() string]{nil, table[:2]} {
+	const text, constantTime = "kernel: a table needs a row that requires and prefers nothing",
+		"kernel: a table needs a constant-time row that requires and prefers nothing"
+	for _, c := range []struct {
+		choose func(hwfeatures.Set) int
+		text   string
+	}{
+		{Table[func() string](nil).Default, text},
+		{table[:2].Default, text},
+		{Table[int]{{Prefers: tuning}}.Default, text},
+		{Table[func() string](nil).DefaultConstantTime, constantTime},
+		{table[:4].DefaultConstantTime, constantTime},
+		{table[:5].DefaultConstantTime, constantTime},
+	} {
 		func() {
 			defer func() {
-				if v := recover(); v != "kernel: a table's last row must require and prefer nothing" {
-					t.Errorf("panic %v", v)
+				if v := recover(); v != c.text {
+					t.Errorf("panic %v, want %s", v, c.text)
 				}
 			}()
-			bad.Default(0)
-			t.Error("a kernel was chosen")
+			t.Errorf("row %d was chosen", c.choose(0))
 		}()
 	}
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("a last row that prefers something was chosen without it")
-			}
-		}()
-		Table[int]{{Prefers: tuning}}.Default(avx2)
-	}()
 }
 
 func TestUsable(t *testing.T) {
@@ -86,8 +95,8 @@ func TestUsable(t *testing.T) {
 			}
 			names = append(names, k.Funcs())
 		}
-		if !slices.Equal(names, c.usable) {
-			t.Errorf("%v: %v, want %v", c.features, names, c.usable)
+		if want := append(slices.Clone(c.usable), "generic", "tuned", "flat"); !slices.Equal(names, want) {
+			t.Errorf("%v: %v, want %v", c.features, names, want)
 		}
 	}
 	for i := range table.Usable(avx2 | gfni) {
@@ -136,7 +145,7 @@ func TestForced(t *testing.T) {
 		{"raid6=wide", "avx2: -1\nbmi2: -1\nwarnings: 2 TWOGATHER_KERNEL: \"raid6=wide\" ignored: it requires intel-gfni; " +
 			"TWOGATHER_KERNEL: \"raid6=wide\" ignored: it requires intel-avx2 intel-gfni\n"},
 		{"raid6=magic", "avx2: -1\nbmi2: -1\nwarnings: 1 TWOGATHER_KERNEL: \"raid6=magic\" ignored: " +
-			"unknown; the kernels are wide gather scalar generic\n"},
+			"unknown; the kernels are wide gather scalar generic tuned flat\n"},
 	} {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestForced$")
 		cmd.Env = append(os.Environ(), "KERNEL_TEST_CHILD=1", "GORACE=atexit_sleep_ms=0", "TWOGATHER_HWF=", "TWOGATHER_KERNEL="+c.env)
@@ -151,9 +160,10 @@ func TestForced(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	want := Info{"gather", avx2, tuning, 16}
-	if got := table[1].Info(); got != want {
-		t.Errorf("got %v, want %v", got, want)
+	for i, want := range map[int]Info{0: {"wide", avx2 | gfni, 0, 64, true}, 1: {"gather", avx2, tuning, 16, false}} {
+		if got := table[i].Info(); got != want {
+			t.Errorf("got %v, want %v", got, want)
+		}
 	}
 }
 

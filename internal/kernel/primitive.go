@@ -7,22 +7,24 @@ type Info struct {
 	Name              string
 	Requires, Prefers hwfeatures.Set
 	Batch             int
+	ConstantTime      bool
 }
 
 // Info returns the row without its functions.
 func (k *Kernel[F]) Info() Info {
-	return Info{k.Name, k.Requires, k.Prefers, k.Batch}
+	return Info{k.Name, k.Requires, k.Prefers, k.Batch, k.ConstantTime}
 }
 
 // A Primitive is a table as commands see it: without the functions' types.
 type Primitive struct {
 	Name    string
 	Kernels []Info
-	// Selected describes the kernels that a processor with the given features uses, the widest first.
-	Selected func(features hwfeatures.Set) []string
+	// Selected describes the kernels that a processor with the given features uses, the widest first: of all, or of the
+	// constant-time ones. Where there is none of those, it is nil.
+	Selected func(features hwfeatures.Set, constantTime bool) []string
 	// New returns the primitive's constructor, whose type is the primitive's own, bound to the kernels that the
-	// features select or, where name is not empty, to that one.
-	New func(features hwfeatures.Set, name string) any
+	// features select, as for Selected, or, where name is not empty, to that one.
+	New func(features hwfeatures.Set, constantTime bool, name string) any
 }
 
 var primitives []*Primitive

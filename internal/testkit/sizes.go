@@ -3,6 +3,7 @@ package testkit
 import (
 	"os"
 	"slices"
+	"sync/atomic"
 	"testing"
 )
 
@@ -76,7 +77,18 @@ func Size() *Sizes {
 	return &full
 }
 
-// Boundary reports whether checks keep to the boundaries: with the race detector, a forced kernel, or -short.
+// reduced counts the tests that called Reduce and are not over.
+var reduced atomic.Int32
+
+// Reduce has t and its subtests keep to the boundaries, and whatever runs beside them: for a kernel in Go, which cannot
+// leave its buffers unnoticed, that takes its time.
+func Reduce(t testing.TB) {
+	reduced.Add(1)
+	t.Cleanup(func() { reduced.Add(-1) })
+}
+
+// Boundary reports whether checks keep to the boundaries: after [Reduce], with the race detector, a forced kernel, or
+// -short.
 func Boundary() bool {
 	switch os.Getenv("TWOGATHER_TEST_SIZE") {
 	case "boundary":
@@ -84,5 +96,5 @@ func Boundary() bool {
 	case "full":
 		return false
 	}
-	return raceDetector || testing.Short() || os.Getenv("TWOGATHER_KERNEL") != ""
+	return reduced.Load() > 0 || raceDetector || testing.Short() || os.Getenv("TWOGATHER_KERNEL") != ""
 }
