@@ -31,7 +31,7 @@ import (
 type traceMemory struct {
 	c        Cipher // with the same address for all keys
 	key      []byte
-	dst, src [70 * BlockSize]byte
+	dst, src [maxBatch + 8*BlockSize]byte
 	chain    [BlockSize]byte
 	ctr      *modes.CTR
 	enc, dec interface {
