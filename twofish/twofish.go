@@ -117,11 +117,19 @@ func (c *Cipher) Decrypt(dst, src []byte) {
 // operation are built on, not a mode to encrypt messages with.
 func (c *Cipher) EncryptBlocks(dst, src []byte) {
 	checkBlocks(dst, src)
+	if len(src) == BlockSize {
+		c.encryptBlock(dst[:BlockSize], src)
+		return
+	}
 	c.crypt(false, dst[:len(src)], src, nil)
 }
 
 // DecryptBlocks is the inverse of [Cipher.EncryptBlocks].
 func (c *Cipher) DecryptBlocks(dst, src []byte) {
 	checkBlocks(dst, src)
+	if len(src) == BlockSize {
+		c.decryptBlock(dst[:BlockSize], src)
+		return
+	}
 	c.crypt(true, dst[:len(src)], src, nil)
 }

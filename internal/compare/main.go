@@ -184,8 +184,13 @@ func printTable(out io.Writer, c comparison, clock float64) {
 	for _, l := range c.libraries {
 		fmt.Fprintf(out, " %*s", l.width(), l.name)
 	}
-	fmt.Fprintf(out, "   times as long as %s:", first)
-	for _, l := range c.libraries[1:] {
+	others := c.libraries[1:]
+	if len(others) > 5 { // the line would be too long, and the kernels' cycles say it all
+		others = nil
+	} else {
+		fmt.Fprintf(out, "   times as long as %s:", first)
+	}
+	for _, l := range others {
 		fmt.Fprintf(out, " %s", l.name)
 	}
 	fmt.Fprintln(out)
@@ -195,7 +200,7 @@ func printTable(out io.Writer, c comparison, clock float64) {
 			fmt.Fprintf(out, " %*s", l.width(), r.perByte(i, clock))
 		}
 		fmt.Fprint(out, "  ")
-		for i, l := range c.libraries[1:] {
+		for i, l := range others {
 			fmt.Fprintf(out, " %*s", l.width(), r.ratio(i+1))
 		}
 		fmt.Fprintln(out)
