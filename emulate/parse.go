@@ -25,11 +25,11 @@ func parseList(text string) ([]row, error) {
 	var rows []row
 	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		f := strings.Fields(line)
-		if len(f) != 7 {
+		if len(f) != 8 {
 			return nil, fmt.Errorf("bench-slope list prints %q", line)
 		}
 		if i == 0 {
-			if want := "primitive name requires prefers batch usable selected"; strings.Join(f, " ") != want {
+			if want := "primitive name requires prefers batch usable selected constant-time"; strings.Join(f, " ") != want {
 				return nil, fmt.Errorf("bench-slope list has the columns %q, want %q", strings.Join(f, " "), want)
 			}
 			continue

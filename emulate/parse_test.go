@@ -10,9 +10,9 @@ import (
 	"github.com/twogather/twogather/hwfeatures"
 )
 
-const listText = `primitive  name          requires               prefers             batch  usable  selected
-twofish    avx2-manual   intel-bmi2,intel-avx2  none                16     yes     yes
-twofish    amd64-scalar  none                   intel-fast-vpgather 1      no      no
+const listText = `primitive  name          requires               prefers             batch  usable  selected  constant-time
+twofish    avx2-manual   intel-bmi2,intel-avx2  none                16     yes     yes       no
+twofish    amd64-scalar  none                   intel-fast-vpgather 1      no      no        yes
 `
 
 func TestParseList(t *testing.T) {
