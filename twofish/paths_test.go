@@ -172,15 +172,14 @@ func (f *pathFunction) walk(length int, chain bool) (steps int, err error) {
 			return steps, errors.New("goes on and on")
 		}
 		in := &f.code[at]
-		next, err := at+1, error(nil)
 		if in.op == "RET" {
 			return steps, nil
 		}
+		follow := m.amd64
 		if f.arm {
-			next, err = m.arm64(in, at)
-		} else {
-			next, err = m.amd64(in, at)
+			follow = m.arm64
 		}
+		next, err := follow(in, at)
 		if err != nil {
 			return steps, fmt.Errorf("%s: %w", in.where, err)
 		}
