@@ -47,7 +47,7 @@ func run() (ok bool, err error) {
 	isNative := flag.Bool("native", false, "the processor at hand instead of emulated ones")
 	wrong := flag.Bool("wrong", false, "wrong kernels, which have to be caught")
 	jobs := flag.Int("j", runtime.NumCPU(), "how many processors run side by side")
-	limit := flag.Duration("limit", 10*time.Minute, "for one processor")
+	limit := flag.Duration("limit", 15*time.Minute, "for one processor")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return false, fmt.Errorf("unknown argument %q", flag.Arg(0))

@@ -19,7 +19,6 @@ import (
 	"github.com/twogather/twogather/hwfeatures"
 	"github.com/twogather/twogather/internal/testkit"
 	"github.com/twogather/twogather/modes"
-	"github.com/twogather/twogather/vectors"
 )
 
 // This file checks what ConstantTime says. Valgrind's tool lackey writes down every instruction, load and store with its
@@ -203,8 +202,8 @@ func TestTrace(t *testing.T) {
 		traceChild(t, traceCases(t))
 		return
 	}
-	if testing.Short() || vectors.Race {
-		t.Skip("takes half a minute, and more with the race detector")
+	if testkit.Boundary() {
+		t.Skip("takes half a minute")
 	}
 	valgrind, err := exec.LookPath("valgrind")
 	if err != nil {
