@@ -16,7 +16,7 @@ func Open() (func() uint64, error) {
 	runtime.LockOSThread()
 	count, err := open()
 	if err == nil {
-		Settle(count)
+		Settle()
 	}
 	for try := 1; err == nil && !exact(count); try++ {
 		if try < 10 {
@@ -58,11 +58,8 @@ func Of(count func() uint64, f func()) uint64 {
 
 // Settle spins for a few milliseconds. After a system call, and when a program starts, a thread of Go's runtime wakes every
 // 20 µs, which Bochs's single processor executes 30,000 instructions in; left alone it comes more and more rarely.
-func Settle(count func() uint64) {
-	const long = 6_000_000
-	for start := count(); count()-start < long; {
-		loop(1000)
-	}
+func Settle() {
+	loop(400_000) // 16 instructions each
 }
 
 // exact reports whether each turn of a loop adds the same number, and one that is too small for cycles.
