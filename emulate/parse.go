@@ -92,8 +92,7 @@ func parseHWF(text string) (detected hwfeatures.Set, selected map[string]string,
 // counts are instructions per byte, by "primitive kernel" and operation.
 type counts map[string]map[string]float64
 
-// parseCounts reads what bench-slope cipher --count-instructions --csv --kernel all prints. How CBC encryption, one block
-// after the other, would go through a wide kernel that is forced to do it is no figure worth keeping.
+// parseCounts reads what bench-slope cipher --count-instructions --csv --kernel all prints. Counter mode has one figure.
 func parseCounts(text string, rows []row) (counts, error) {
 	c := make(counts)
 	for line := range strings.Lines(text) {
@@ -106,11 +105,10 @@ func parseCounts(text string, rows []row) (counts, error) {
 		if err != nil || v <= 0 {
 			return nil, fmt.Errorf("bench-slope prints %q", line)
 		}
-		i := slices.IndexFunc(rows, func(r row) bool { return r.primitive == primitive && r.kernel == kernel })
-		if i < 0 {
+		if !slices.ContainsFunc(rows, func(r row) bool { return r.primitive == primitive && r.kernel == kernel }) {
 			return nil, fmt.Errorf("bench-slope counts %s %s, which it does not list", primitive, kernel)
 		}
-		if operation == "CBC-enc" && rows[i].batch > 1 || operation == "CTR-dec" {
+		if operation == "CTR-dec" {
 			continue
 		}
 		name := primitive + " " + kernel

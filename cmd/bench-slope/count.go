@@ -14,13 +14,18 @@ import (
 // small (see instructions.Of), but not so small that a mode, which works through a buffer, shows no full one.
 func countStep(p *kernel.Primitive, widest string, blockSize int) int {
 	const least = 1024
-	batch := blockSize
+	batch := batchOf(p, widest) * blockSize
+	return (least + batch - 1) / batch * batch
+}
+
+// batchOf returns a kernel's batch, in blocks.
+func batchOf(p *kernel.Primitive, name string) int {
 	for _, k := range p.Kernels {
-		if k.Name == widest {
-			batch *= k.Batch
+		if k.Name == name {
+			return k.Batch
 		}
 	}
-	return (least + batch - 1) / batch * batch
+	return 1
 }
 
 // newCounter returns an engine that counts instructions instead of taking times.

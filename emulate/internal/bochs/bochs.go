@@ -160,9 +160,10 @@ func (m Machine) Run(ctx context.Context, programs []Program) ([]int, error) {
 			}
 		}
 	}
+	var exit error
 	for running := true; running; {
 		select {
-		case <-ended:
+		case exit = <-ended:
 			running = false
 		case <-time.After(50 * time.Millisecond):
 		}
@@ -180,8 +181,8 @@ func (m Machine) Run(ctx context.Context, programs []Program) ([]int, error) {
 	}
 	serial, _ := os.ReadFile(filepath.Join(dir, "console"))
 	log, _ := os.ReadFile(filepath.Join(dir, "log"))
-	return statuses, fmt.Errorf("the guest ended too early; the last lines of its console, and of Bochs:\n%s\n%s\n%s",
-		lastLines(serial, 20), words.last(12), lastLines(log, 10))
+	return statuses, fmt.Errorf("the guest ended too early, Bochs with %v; the last lines of its console, and of Bochs:\n%s\n%s\n%s",
+		exit, lastLines(serial, 20), words.last(12), lastLines(log, 10))
 }
 
 func lastLines(b []byte, n int) string {
