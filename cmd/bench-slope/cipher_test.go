@@ -138,6 +138,32 @@ func TestCipherCSV(t *testing.T) {
 	}
 }
 
+func TestConstantTime(t *testing.T) {
+	p := kernel.Lookup("twofish")
+	lines := strings.Split(mustCall(t, append(quick, "cipher", "--constant-time", "--kernel", "all")...), "\n")
+	rest := lines[1:]
+	for _, k := range p.Kernels {
+		if k.ConstantTime && hwfeatures.Enabled().Has(k.Requires) {
+			if !strings.HasSuffix(rest[0], "  kernel "+k.Name) {
+				t.Errorf("header %q, want kernel %s", rest[0], k.Name)
+			}
+			rest = checkGroup(t, rest[1:])
+		}
+	}
+	if !slices.Equal(rest, []string{""}) {
+		t.Errorf("%q follows", rest)
+	}
+
+	want := "TWOFISH: kernels " + strings.Join(p.Selected(hwfeatures.Enabled(), true), " ") + "\n"
+	if _, errs, status := call(append(quick, "cipher", "--constant-time", "--verbose")...); status != 0 || !strings.Contains(errs, want) {
+		t.Errorf("status %d, stderr %q, want %q", status, errs, want)
+	}
+	_, errs, status := call(append(quick, "cipher", "--constant-time", "--kernel", "generic")...)
+	if status != 2 || !strings.Contains(errs, `twofish kernel "generic" is not constant-time`) {
+		t.Errorf("status %d, stderr %q", status, errs)
+	}
+}
+
 // Each row does what its name says: what one undoes of the other, and what the standard library's modes make of it.
 func TestCipherRows(t *testing.T) {
 	block, err := twofish.NewCipher(make([]byte, 32))

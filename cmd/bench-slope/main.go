@@ -3,6 +3,7 @@
 //
 //	bench-slope cipher twofish               the kernels that this processor uses
 //	bench-slope cipher twofish --kernel all  every kernel that it can run
+//	bench-slope cipher --constant-time       the constant-time ones that it uses
 //	bench-slope hwf                          the processor, its features, and what they choose
 //	bench-slope list                         every kernel, usable or not
 //
