@@ -5,8 +5,13 @@ import (
 	"math/bits"
 )
 
-// The constant-time kernel in Go works on slices of 64 blocks and computes the S-boxes anew for each byte, from their keys.
-// Its loops, its indices and its branches depend on the lengths of key and data alone.
+// The constant-time kernels in Go compute the S-boxes anew for each byte, from their keys, on slices of bits. Loops,
+// indices and branches depend on the lengths of key and data alone. In cycles per byte on Zen 5 (EPYC), where generic
+// takes 14:
+//
+//	                          128-bit key   256-bit key
+//	generic-constant-time              27            37
+//	generic-constant-time-8            72            92
 
 // A slicedWord is a 32-bit word of each of 64 blocks.
 type slicedWord [32]uint64

@@ -1,9 +1,9 @@
 // Package twofish is the Twofish block cipher, a drop-in replacement for golang.org/x/crypto/twofish.
 //
 // New designs should use AES or ChaCha20-Poly1305. This package is for those who have to read and write what others
-// encrypted with Twofish: password safes, disks, OpenPGP messages. Its kernels look key-dependent tables up at addresses
-// that depend on the data, so they are not constant-time: code on the same processor may learn about the key by timing
-// the cache.
+// encrypted with Twofish: password safes, disks, OpenPGP messages. A [Cipher] from [NewCipher] looks key-dependent tables
+// up at addresses that depend on the data, so it is not constant-time: code on the same processor may learn about the key
+// by timing the cache. One from [NewCipherConstantTime] does not.
 //
 // Change the import path and nothing else, and [crypto/cipher.NewCTR] and [crypto/cipher.NewCBCDecrypter] run on wide
 // kernels: they find methods of [Cipher] that do their work. Package modes has the same constructors and more.
@@ -12,6 +12,21 @@
 // The kernels are listed in one table, best first; the first that suits the processor is used. Package hwfeatures
 // describes the two environment variables that change that choice. With the build tag purego, and on processors other than
 // amd64 and arm64, everything is Go.
+//
+// # Constant time
+//
+// In what [NewCipherConstantTime] does and in the methods of its Cipher, with the modes of package modes, no address and
+// no branch depends on a key, a plaintext or a ciphertext. Lengths, the key's included, IVs and counters are taken to be
+// public. It uses the kernels that are marked so in the table, the widest that the processor has, and pads whatever is
+// shorter than their batch, a single block too; where there is none it computes the S-boxes in Go. Neither environment
+// variable moves it to another kernel.
+//
+// That was checked and not proved: by comparing every instruction, load and store between keys and data, under valgrind,
+// and by following the assembly of all architectures with a program that knows which values are secret. What is left
+// open: Go code on other architectures than amd64 is compiled from the same source, and not traced; the processor's
+// data-independent-timing mode (DOITM, DIT) is not set; secrets are not erased from memory; and code around a Cipher is its
+// own matter, such as the hash of [crypto/cipher.NewGCM], which has tables for ciphers that the standard library does not
+// know.
 //
 // The algorithm is described in B. Schneier, J. Kelsey, D. Whiting, D. Wagner, C. Hall, N. Ferguson: Twofish: A 128-Bit
 // Block Cipher, 15 June 1998. Section numbers in comments are that paper's.

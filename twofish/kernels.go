@@ -84,14 +84,16 @@ func choosePlan(features hwfeatures.Set, constantTime bool) plan {
 	return p
 }
 
-// constantTimePadFrom is padFrom for constant-time plans. On Zen 5 (EPYC), with a key of 128 bits, in cycles for a call of
-// so many blocks:
+// constantTimePadFrom is padFrom for constant-time plans. On Zen 5 (EPYC), in cycles for a call of so many blocks:
 //
-//	                                   8 blocks     16     24     32
-//	generic-constant-time, padded
-//	generic-constant-time-8
+//	                                            8 blocks     16     24     32
+//	128-bit key   generic-constant-time, padded    28900
+//	              generic-constant-time-8           9000  17900  26800  35600
+//	256-bit key   generic-constant-time, padded    38200
+//	              generic-constant-time-8          11500  22800  34200  45100
 //
-// Any other kernel takes less time for a batch than generic-constant-time-8, so everything is padded for it.
+// Any other kernel takes less time for a whole batch (avx2-shuffle 4250) than generic-constant-time-8, so everything is
+// padded for it.
 func constantTimePadFrom(k uint8) int {
 	if k == kernelConstantTime {
 		return 25

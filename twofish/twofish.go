@@ -38,10 +38,9 @@ func NewCipher(key []byte) (*Cipher, error) {
 	return newCipher(key, defaultPlan)
 }
 
-// NewCipherConstantTime is [NewCipher] for those who would rather be slow than tell others on the same processor something
-// about the key or the data. In its Cipher's key schedule, single blocks, bulk and modes, no address that is read or
-// written and no branch depends on either, as far as the instructions go; whether one of those takes longer for some
-// operands is up to the processor, whose data-independent-timing mode is not set. The package documentation says more.
+// NewCipherConstantTime is [NewCipher] without an address or a branch that depends on the key or the data, in the key
+// schedule and in everything that the Cipher does. With a wide constant-time kernel long calls take about as long as others;
+// a single block takes as long as a batch of many. The package documentation says what is promised and what is not.
 func NewCipherConstantTime(key []byte) (*Cipher, error) {
 	return newCipher(key, constantTimePlan)
 }
