@@ -5,7 +5,7 @@ import "math/bits"
 // updateGeneric updates y, one block at a time. Time does not depend on keys or data where that of a multiplication of
 // numbers does not.
 func updateGeneric(p *powers, y *[BlockSize]byte, data []byte) {
-	h, sum := p[maxPowers-1], load(y[:])
+	h, sum := p.power[maxPowers-1], load(y[:])
 	for ; len(data) >= BlockSize; data = data[BlockSize:] {
 		block := load(data)
 		sum = multiply(element{sum.lo ^ block.lo, sum.hi ^ block.hi}, h)

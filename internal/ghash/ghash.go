@@ -34,7 +34,10 @@ type Key struct {
 
 // powers has the power i of the key at index maxPowers-i, so that n blocks in a row meet the last n entries. Of those a
 // kernel uses as many as its batch is.
-type powers [maxPowers]element
+type powers struct {
+	power [maxPowers]element
+	sum   [maxPowers]element // of each power's words, in both words
+}
 
 const maxPowers = 32
 
@@ -66,15 +69,16 @@ func (k *Key) Init(h *[BlockSize]byte) { k.init(h, selected) }
 
 func (k *Key) init(h *[BlockSize]byte, kernel uint8) {
 	k.kernel = kernel
-	power := load(h[:]).timesX()
-	k.powers[maxPowers-1] = power
-	// The sum y after a block of zeros is y·H.
+	p := &k.powers
 	var y, zero [BlockSize]byte
-	for i := 2; i <= kernels[kernel].Batch; i++ {
-		power.store(y[:])
-		updateWith(kernel, &k.powers, &y, zero[:])
-		power = load(y[:])
-		k.powers[maxPowers-i] = power
+	load(h[:]).timesX().store(y[:])
+	for i := maxPowers - 1; ; i-- {
+		e := load(y[:])
+		p.power[i], p.sum[i] = e, element{e.lo ^ e.hi, e.lo ^ e.hi}
+		if maxPowers-i == kernels[kernel].Batch {
+			return
+		}
+		updateWith(kernel, p, &y, zero[:]) // y·h
 	}
 }
 

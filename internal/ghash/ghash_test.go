@@ -216,8 +216,12 @@ func TestPowers(t *testing.T) {
 			if n > kernels[i].Batch {
 				want = element{}
 			}
-			if got := k.powers[maxPowers-n]; got != want {
+			if got := k.powers.power[maxPowers-n]; got != want {
 				t.Fatalf("power %d: %x, want %x", n, got, want)
+			}
+			want = element{want.lo ^ want.hi, want.lo ^ want.hi}
+			if got := k.powers.sum[maxPowers-n]; got != want {
+				t.Fatalf("sum of power %d: %x, want %x", n, got, want)
 			}
 			power = power.times(fromBlock(h))
 		}

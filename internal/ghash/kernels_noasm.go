@@ -1,3 +1,5 @@
+//go:build purego || !amd64
+
 package ghash
 
 import "github.com/twogather/twogather/internal/kernel"
