@@ -24,7 +24,7 @@ const (
 	maxGCM = (1<<32 - 2) * aeadBlock
 	// gcmPiece is how many bytes are encrypted or decrypted at a time: whole batches of any kernel, and still in the
 	// first-level cache when they are hashed.
-	gcmPiece = 8 << 10
+	gcmPiece = 20 << 10
 	// gcmShort is how many bytes a message has at most that is encrypted together with the mask of its tag.
 	gcmShort = 64*aeadBlock - aeadBlock
 )
