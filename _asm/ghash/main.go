@@ -16,6 +16,9 @@ const (
 func main() {
 	log.SetFlags(0)
 	check(output.Assembly(writeProducts(), command, "ghash", dir+"ghash_amd64"))
+	pmull := writePMULL()
+	check(output.WriteFile(dir+"ghash_arm64.s", pmull.Text.Bytes()))
+	check(output.WriteFile(dir+"ghash_arm64.go", pmull.Stubs.Bytes()))
 }
 
 func check(err error) {
