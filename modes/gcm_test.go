@@ -76,8 +76,12 @@ func gcmLengths(batch int) []int {
 	for _, n := range testkit.Size().Lengths(batch) {
 		lengths = append(lengths, 16*n, 16*n+1, 16*n+15)
 	}
-	for _, n := range []int{1008, 1024, 2048, 8 << 10, 16 << 10, 64 << 10, 80 << 10} {
-		for _, d := range []int{-17, -16, -15, -1, 0, 1, 15, 16, 17} {
+	around := []int{-17, -16, -15, -1, 0, 1, 15, 16, 17}
+	if testkit.Boundary() {
+		around = []int{-1, 0, 17}
+	}
+	for _, n := range []int{1008, 1024, 2048, 5 << 10, 20 << 10, 40 << 10, 64 << 10} {
+		for _, d := range around {
 			lengths = append(lengths, n+d)
 		}
 	}

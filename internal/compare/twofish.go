@@ -21,6 +21,8 @@ const (
 	cbcEncrypt    = "CBC encrypt"
 	cbcDecrypt    = "CBC decrypt"
 	ctr           = "CTR"
+	gcmSeal       = "GCM encrypt"
+	gcmOpen       = "GCM decrypt"
 	blockEncrypt  = "Encrypt"
 	blockDecrypt  = "Decrypt"
 	bulkOne       = "EncryptBlocks of one"
@@ -33,7 +35,7 @@ var keySizes = []int{16, 24, 32}
 
 func twofishWorks() []work {
 	var works []work
-	for _, mode := range []string{ecbEncrypt, ecbDecrypt, cbcEncrypt, cbcDecrypt, ctr} {
+	for _, mode := range []string{ecbEncrypt, ecbDecrypt, cbcEncrypt, cbcDecrypt, ctr, gcmSeal, gcmOpen} {
 		for _, size := range []int{16, 256, 4 << 10, 16 << 10, 64 << 10, 1 << 20} {
 			works = append(works, work{mode, size})
 		}
@@ -136,6 +138,13 @@ func goRunner(w work, newBlock func(key []byte) cipher.Block) runner {
 	case ctr, streamOne:
 		stream := cipher.NewCTR(block, iv)
 		return timed(func() { stream.XORKeyStream(dst, src) })
+	case gcmSeal, gcmOpen:
+		aead, nonce := must(cipher.NewGCM(block)), iv[:12]
+		sealed := aead.Seal(nil, nonce, src, nil)
+		if w.name == gcmSeal {
+			return timed(func() { aead.Seal(sealed[:0], nonce, src, nil) })
+		}
+		return timed(func() { must(aead.Open(dst[:0], nonce, sealed, nil)) })
 	case blockEncrypt:
 		return timed(func() { block.Encrypt(dst, src) })
 	case blockDecrypt:
