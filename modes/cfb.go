@@ -87,8 +87,9 @@ func (x *cfb) blocks(dst, src []byte) {
 			copy(key, x.next)
 			copy(key[x.size:], src)
 			copy(x.next, src[n-x.size:n])
+			prefetch(dst, src, n)
 			x.encrypt(key, key)
-			subtle.XORBytes(dst, src[:n], key)
+			xorBytes(dst[:n], src[:n], key)
 		case x.fused != nil:
 			// With k for key stream, kᵢ₊₁ = E(cᵢ) = E(pᵢ ⊕ kᵢ): what CBC makes of the plaintext.
 			x.block.Encrypt(x.key, x.next)

@@ -2,7 +2,6 @@ package modes
 
 import (
 	"crypto/cipher"
-	"crypto/subtle"
 	"sync"
 )
 
@@ -96,9 +95,9 @@ func sideBySide(b cipher.Block, jobs []Job, feedback bool) {
 			r := rows[s*row:][:row]
 			if feedback {
 				x.encrypt(spare[:row], before)
-				subtle.XORBytes(r, r, spare[:row])
+				xorBytes(r, r, spare[:row])
 			} else {
-				subtle.XORBytes(r, r, before)
+				xorBytes(r, r, before)
 				x.encrypt(r, r)
 			}
 			before = r
@@ -121,35 +120,29 @@ func sideBySide(b cipher.Block, jobs []Job, feedback bool) {
 // collect copies a lane's blocks to their rows, and distribute copies them back. The last one may be part of a block.
 
 func collect(rows, src []byte, row, size int) {
+	at, i := 0, 0
 	if size == 16 {
-		for ; len(src) >= 16; src = src[16:] {
-			*(*[16]byte)(rows) = [16]byte(src)
-			if len(src) == 16 {
-				return
-			}
-			rows = rows[row:]
+		for ; i+16 <= len(src); i += 16 {
+			*(*[16]byte)(rows[at:]) = [16]byte(src[i:])
+			at += row
 		}
 	}
-	for len(src) > size {
-		copy(rows, src[:size])
-		rows, src = rows[row:], src[size:]
+	for ; i < len(src); i += size {
+		copy(rows[at:][:size], src[i:])
+		at += row
 	}
-	copy(rows, src)
 }
 
 func distribute(dst, rows []byte, row, size int) {
+	at, i := 0, 0
 	if size == 16 {
-		for ; len(dst) >= 16; dst = dst[16:] {
-			*(*[16]byte)(dst) = [16]byte(rows)
-			if len(dst) == 16 {
-				return
-			}
-			rows = rows[row:]
+		for ; i+16 <= len(dst); i += 16 {
+			*(*[16]byte)(dst[i:]) = [16]byte(rows[at:])
+			at += row
 		}
 	}
-	for len(dst) > size {
-		copy(dst, rows[:size])
-		dst, rows = dst[size:], rows[row:]
+	for ; i < len(dst); i += size {
+		copy(dst[i:], rows[at:][:size])
+		at += row
 	}
-	copy(dst, rows)
 }

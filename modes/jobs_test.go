@@ -22,13 +22,17 @@ type sideMode struct {
 var sideModes = []sideMode{
 	{
 		"CBC", modes.EncryptCBC,
-		func(b cipher.Block, iv []byte) func(dst, src []byte) { return cipher.NewCBCEncrypter(b, iv).CryptBlocks },
+		func(b cipher.Block, iv []byte) func(dst, src []byte) {
+			return cipher.NewCBCEncrypter(b, iv).CryptBlocks
+		},
 		func(size int) int { return size }, "cipher.NewCBCEncrypter: IV length must equal block size",
 	},
 	{
 		"CFB", modes.EncryptCFB,
 		//lint:ignore SA1019 this is what ours stands in for
-		func(b cipher.Block, iv []byte) func(dst, src []byte) { return cipher.NewCFBEncrypter(b, iv).XORKeyStream },
+		func(b cipher.Block, iv []byte) func(dst, src []byte) {
+			return cipher.NewCFBEncrypter(b, iv).XORKeyStream
+		},
 		func(int) int { return 1 }, "cipher.newCFB: IV length must equal block size",
 	},
 }

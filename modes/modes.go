@@ -2,6 +2,7 @@ package modes
 
 import (
 	"crypto/cipher"
+	"crypto/subtle"
 
 	"github.com/twogather/twogather/internal/alias"
 )
@@ -64,4 +65,10 @@ func checkStream(dst, src []byte) {
 	if alias.InexactOverlap(dst[:len(src)], src) {
 		panic("crypto/cipher: invalid buffer overlap")
 	}
+}
+
+// xorBytes writes x XOR y, which are as long as dst, to dst.
+func xorBytes(dst, x, y []byte) {
+	n := xorSteps(dst, x, y)
+	subtle.XORBytes(dst[n:], x[n:], y[n:])
 }

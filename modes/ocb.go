@@ -17,6 +17,8 @@ type ocb struct {
 	star, dollar       word128
 	// l[j] is L_j. Indexes are masked, so that the compiler sees that they are in range.
 	l [64]word128
+	// first are Offset_1 to Offset_7 from zero on, and Offset_7 again.
+	first [8]word128
 }
 
 // maxOCB is how many bytes of a message are encrypted at most: 2⁴⁸ blocks, which is what the RFC allows for one key.
@@ -40,6 +42,13 @@ func NewOCB(b cipher.Block, nonceSize, tagSize int) (cipher.AEAD, error) {
 	for j := range x.l {
 		l = doubled(l)
 		x.l[j] = load128(l)
+	}
+	var offset word128
+	for i := range x.first {
+		if i < 7 {
+			offset = offset.xor(x.l[bits.TrailingZeros(uint(i+1))])
+		}
+		x.first[i] = offset
 	}
 	return x, nil
 }
@@ -120,13 +129,14 @@ func (x *ocb) crypt(decrypt bool, dst, src, nonce, additionalData []byte, b *ocb
 		if !decrypt {
 			checksum = checksum.fold(src[:n])
 		}
-		subtle.XORBytes(dst, src[:n], offsets)
+		prefetch(dst, src, n)
+		xorBytes(dst[:n], src[:n], offsets)
 		if decrypt {
 			x.decrypt(dst[:n], dst[:n])
 		} else {
 			x.encrypt(dst[:n], dst[:n])
 		}
-		subtle.XORBytes(dst, dst[:n], offsets)
+		xorBytes(dst[:n], dst[:n], offsets)
 		if decrypt {
 			checksum = checksum.fold(dst[:n])
 		}
@@ -152,9 +162,11 @@ func (x *ocb) crypt(decrypt bool, dst, src, nonce, additionalData []byte, b *ocb
 	return block
 }
 
-// fill writes the offsets of the blocks behind block i and returns the last one and its number.
+// fill writes the offsets of the blocks behind block i, a multiple of 8, and returns the last one and its number.
 func (x *ocb) fill(offsets []byte, offset word128, i uint64) (word128, uint64) {
-	for ; len(offsets) >= aeadBlock; offsets = offsets[aeadBlock:] {
+	n := fillOffsetsSteps(offsets, &x.first[0], &x.l[0], &offset, i)
+	i += uint64(n / aeadBlock)
+	for offsets = offsets[n:]; len(offsets) >= aeadBlock; offsets = offsets[aeadBlock:] {
 		i++
 		offset = offset.xor(x.l[bits.TrailingZeros64(i)&63])
 		offset.store(offsets)
@@ -164,7 +176,7 @@ func (x *ocb) fill(offsets []byte, offset word128, i uint64) (word128, uint64) {
 
 // fold is w XOR the blocks of b.
 func (w word128) fold(b []byte) word128 {
-	for ; len(b) >= aeadBlock; b = b[aeadBlock:] {
+	for b = b[foldSteps(&w, b):]; len(b) >= aeadBlock; b = b[aeadBlock:] {
 		w = w.xor(load128(b))
 	}
 	return w
@@ -204,7 +216,7 @@ func (x *ocb) hash(data []byte, b *ocbBuffer) (sum word128) {
 		n := min(whole, bulkBuffer)
 		blocks := b.offsets[:n]
 		offset, i = x.fill(blocks, offset, i)
-		subtle.XORBytes(blocks, blocks, data[:n])
+		xorBytes(blocks, blocks, data[:n])
 		x.encrypt(blocks, blocks)
 		sum = sum.fold(blocks)
 		data, whole = data[n:], whole-n

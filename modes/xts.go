@@ -2,7 +2,6 @@ package modes
 
 import (
 	"crypto/cipher"
-	"crypto/subtle"
 	"encoding/binary"
 	"errors"
 	"math/bits"
@@ -110,7 +109,7 @@ func (t tweak) double() tweak {
 // An xtsBuffer is what a call needs and must not have on its stack: what goes through an interface escapes.
 type xtsBuffer struct {
 	masks  [bulkBuffer]byte // of consecutive blocks
-	starts [64 * xtsBlock]byte
+	starts [80 * xtsBlock]byte // as many as the largest batch
 	last   [2 * xtsBlock]byte
 }
 
@@ -156,6 +155,7 @@ func (x *XTS) whole(decrypt bool, dst, src []byte, unit int, starts []byte, b *x
 			mask = mask.fill(masks[:m])
 			masks, left = masks[m:], left-m
 		}
+		prefetch(dst, src, n)
 		x.masked(decrypt, dst[:n], src[:n], b.masks[:n])
 		dst, src = dst[n:], src[n:]
 	}
@@ -190,18 +190,18 @@ func (x *XTS) stealing(decrypt bool, dst, src []byte, start tweak, b *xtsBuffer)
 
 // masked encrypts or decrypts whole blocks between two XORs with their masks.
 func (x *XTS) masked(decrypt bool, dst, src, masks []byte) {
-	subtle.XORBytes(dst, src, masks)
+	xorBytes(dst, src, masks)
 	if decrypt {
 		x.data.decrypt(dst, dst)
 	} else {
 		x.data.encrypt(dst, dst)
 	}
-	subtle.XORBytes(dst, dst, masks)
+	xorBytes(dst, dst, masks)
 }
 
 // fill writes consecutive masks from t on and returns the next one.
 func (t tweak) fill(masks []byte) tweak {
-	for ; len(masks) >= xtsBlock; masks = masks[xtsBlock:] {
+	for masks = masks[fillTweaksSteps(masks, &t):]; len(masks) >= xtsBlock; masks = masks[xtsBlock:] {
 		t.store(masks)
 		t = t.double()
 	}
