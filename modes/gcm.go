@@ -47,14 +47,11 @@ type gcmState struct {
 // computed without addresses and branches that depend on keys or data. Open decrypts nothing before the tag is verified.
 // For AES the standard library's GCM is faster.
 func NewGCM(b cipher.Block, nonceSize, tagSize int) (cipher.AEAD, error) {
-	if tagSize < minTag || tagSize > aeadBlock {
-		return nil, errors.New("cipher: incorrect tag size given to GCM")
+	if err := aeadSizes("GCM", b, tagSize, minTag); err != nil {
+		return nil, err
 	}
 	if nonceSize <= 0 {
 		return nil, errors.New("cipher: the nonce can't have zero length")
-	}
-	if b.BlockSize() != aeadBlock {
-		return nil, errors.New("cipher: NewGCM requires 128-bit block cipher")
 	}
 	x := &gcm{nonceSize: nonceSize, tagSize: tagSize}
 	h := new([aeadBlock]byte)
