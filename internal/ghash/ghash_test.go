@@ -5,6 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/twogather/twogather/hwfeatures"
@@ -287,3 +291,50 @@ func BenchmarkUpdate(b *testing.B) {
 		}
 	}
 }
+
+// TestCallLength watches that no call to a kernel covers more than 64 KiB, and that every block is covered once.
+func TestCallLength(t *testing.T) {
+	for _, total := range []int{16, 1000, maxCall - 1, maxCall, maxCall + 1, 5*maxCall + 17} {
+		covered := 0
+		for n := total; n >= BlockSize; {
+			c := cut(n)
+			if c > 64<<10 || c%BlockSize != 0 || c == 0 {
+				t.Fatalf("%d of %d bytes: a call of %d", n, total, c)
+			}
+			covered += c
+			n -= c
+		}
+		if covered != total&^(BlockSize-1) {
+			t.Errorf("%d bytes: %d in calls", total, covered)
+		}
+	}
+	// As the stack of a call to assembly has it.
+	mem := testkit.Guarded(t, 256<<10)
+	if !testkit.GuardPages {
+		return
+	}
+	page := os.Getpagesize()
+	testkit.Kernels(t, primitive, kernels, func(t *testing.T, i int) {
+		k := newKey(i, make([]byte, BlockSize))
+		var y [BlockSize]byte
+		for _, at := range []int{0, 64<<10 - page, 64 << 10, 192 << 10} {
+			testkit.Inaccessible(t, mem[at:at+page], func() {
+				stack, trace := testkit.WhereFaults(t, func() { k.Update(&y, mem) })
+				if !strings.HasSuffix(stack[0].File, ".s") {
+					return // Go, which can be preempted
+				}
+				_, args, _ := strings.Cut(trace, "\n"+stack[0].Function+"(")
+				m := sliceArgument.FindStringSubmatch(args)
+				if m == nil {
+					t.Fatalf("no data in %q", args)
+				}
+				if n, err := strconv.ParseUint(m[1], 16, 64); err != nil || n == 0 || n > 64<<10 {
+					t.Errorf("the call at byte %d covers 0x%s bytes", at, m[1])
+				}
+			})
+		}
+	})
+}
+
+// sliceArgument is a slice in a stack trace.
+var sliceArgument = regexp.MustCompile(`\{0x[0-9a-f]+\??, 0x([0-9a-f]+)\??, 0x[0-9a-f]+\??\}`)
