@@ -166,15 +166,15 @@ func (c *Codec) Update(shards [][]byte, newDatashards [][]byte) error {
 // UpdateAt is Update for a part of one data shard: from offset on, the bytes old of data shard idx become new. Only
 // parity is written, and only that part of it.
 func (c *Codec) UpdateAt(parity [][]byte, idx, offset int, old, new []byte) error {
+	size := len(old)
 	if len(parity) > 0 {
-		if err := c.checkParity(parity, idx, len(parity[0])); err != nil {
-			return err
-		}
-		if size := len(parity[0]); offset < 0 || offset > size || len(old) > size-offset {
-			return fmt.Errorf("erasure: %d bytes at %d in shards of %d bytes: %w", len(old), offset, size, ErrInvalidInput)
-		}
-	} else if err := c.checkParity(parity, idx, len(old)); err != nil {
+		size = len(parity[0])
+	}
+	if err := c.checkParity(parity, idx, size); err != nil {
 		return err
+	}
+	if offset < 0 || len(old) > size-offset {
+		return fmt.Errorf("erasure: %d bytes from %d on in shards of %d bytes: %w", len(old), offset, size, ErrInvalidInput)
 	}
 	shards := make([][]byte, c.TotalShards())
 	shards[idx] = old
@@ -220,33 +220,28 @@ func (c *Codec) Join(dst io.Writer, shards [][]byte, outSize int) error {
 	if outSize < 0 {
 		return fmt.Errorf("erasure: %d bytes to join: %w", outSize, ErrInvalidInput)
 	}
-	size := len(shards[0])
+	left := outSize
+	var parts [][]byte
 	for i, s := range shards[:c.data] {
-		if i > 0 && i*size >= outSize {
-			shards = shards[:i]
+		if left == 0 {
 			break
 		}
 		if len(s) == 0 {
-			return fmt.Errorf("erasure: data shard %d is missing: %w", i, ErrReconstructRequired)
+			return fmt.Errorf("erasure: data shard %d is empty: %w", i, ErrReconstructRequired)
 		}
-		if len(s) != size {
-			return sizeError(i, len(s), size)
+		if len(s) != len(shards[0]) {
+			return sizeError(i, len(s), len(shards[0]))
 		}
+		parts = append(parts, s[:min(len(s), left)])
+		left -= len(parts[i])
 	}
-	shards = shards[:min(len(shards), c.data)]
-	if size*len(shards) < outSize {
-		return fmt.Errorf("erasure: %d bytes in the data shards, %d to join: %w", size*len(shards), outSize, ErrShortData)
+	if left > 0 {
+		return fmt.Errorf("erasure: %d bytes in the data shards, %d to join: %w", outSize-left, outSize, ErrShortData)
 	}
-	for _, s := range shards {
-		s = s[:min(len(s), outSize)]
-		n, err := dst.Write(s)
-		if err == nil && n < len(s) {
-			err = io.ErrShortWrite
-		}
-		if err != nil {
+	for _, part := range parts {
+		if err := writeFull(dst, part); err != nil {
 			return err
 		}
-		outSize -= len(s)
 	}
 	return nil
 }

@@ -294,14 +294,19 @@ type numberedWriter struct {
 }
 
 func (w numberedWriter) Write(b []byte) (int, error) {
-	n, err := w.Writer.Write(b)
+	if err := writeFull(w.Writer, b); err != nil {
+		return 0, StreamWriteError{err, w.stream}
+	}
+	return len(b), nil
+}
+
+// writeFull has w write all of b.
+func writeFull(w io.Writer, b []byte) error {
+	n, err := w.Write(b)
 	if err == nil && n < len(b) {
 		err = io.ErrShortWrite
 	}
-	if err != nil {
-		err = StreamWriteError{err, w.stream}
-	}
-	return n, err
+	return err
 }
 
 // zeros is a stream of zeros.

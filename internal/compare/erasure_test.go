@@ -23,7 +23,7 @@ var (
 
 // pairs calls f with codecs of both libraries, for the matrices that both have and shapes up to 256 shards.
 func pairs(t *testing.T, f func(t *testing.T, ours *erasure.Codec, theirs reedsolomon.Encoder)) {
-	custom := [][]byte{{1, 1, 1, 1, 1}, {3, 1, 4, 1, 5}, {2, 7, 1, 8, 2}}
+	custom := [][]byte{{1, 1, 1, 1, 1}, {3, 1, 4, 1, 5}, {2, 7, 1, 9, 8}}
 	for _, m := range []struct {
 		name   string
 		ours   []erasure.Option
@@ -129,28 +129,28 @@ func TestErasureReconstruct(t *testing.T) {
 			for i := range required {
 				required[i] = random.IntN(2) == 0
 			}
-			for op, f := range []func(e reedsolomon.Encoder, shards [][]byte) error{
+			for _, f := range []func(e reedsolomon.Encoder, shards [][]byte) error{
 				reedsolomon.Encoder.Reconstruct,
 				reedsolomon.Encoder.ReconstructData,
 				func(e reedsolomon.Encoder, shards [][]byte) error { return e.ReconstructSome(shards, required) },
 				func(e reedsolomon.Encoder, shards [][]byte) error { return e.ReconstructSome(shards, required[:k]) },
 				func(e reedsolomon.Encoder, shards [][]byte) error {
-					dst := make([][]byte, n)
-					expected := make([]bool, n)
+					if _, ours := e.(*erasure.Codec); !ours && len(lost) > 10 {
+						return e.Reconstruct(shards) // v1.14.2 decodes wrongly where there are 11 to 13 outputs
+					}
+					dst, expected := make([][]byte, n), make([]bool, n)
 					for i, s := range shards {
 						if expected[i] = s != nil; !expected[i] {
 							dst[i] = make([]byte, 100)
 						}
 					}
-					if err := e.(reedsolomon.Extensions).DecodeIdx(dst, expected, shards); err != nil {
-						return err
-					}
+					err := e.(reedsolomon.Extensions).DecodeIdx(dst, expected, shards)
 					for i := range shards {
 						if shards[i] == nil {
 							shards[i] = dst[i]
 						}
 					}
-					return nil
+					return err
 				},
 			} {
 				a := clone(want)
@@ -162,10 +162,9 @@ func TestErasureReconstruct(t *testing.T) {
 				if (err == nil) != (theirErr == nil) {
 					t.Fatalf("lost %v: %v; the other library: %v", lost, err, theirErr)
 				}
-				for i := range a { if !bytes.Equal(a[i], b[i]) { t.Errorf("op %d lost %d shard %d: ours %d theirs %d right %v %v", op, len(lost), i, len(a[i]), len(b[i]), bytes.Equal(a[i], want[i]), bytes.Equal(b[i], want[i])) } }
 				mustEqual(t, a, b, "rebuilt shards")
 				for i, s := range a {
-					if len(s) > 0 && !bytes.Equal(s, want[i]) {
+					if err == nil && len(s) > 0 && !bytes.Equal(s, want[i]) {
 						t.Fatalf("lost %v: shard %d is wrong", lost, i)
 					}
 				}
