@@ -129,17 +129,17 @@ type workspace struct {
 }
 
 func (w *workspace) cutSources(shards [][]byte, from, to int) [][]byte {
-	w.sources = cut(w.sources, shards, from, to)
+	w.sources = window(w.sources, shards, from, to)
 	return w.sources
 }
 
 func (w *workspace) cutOutputs(shards [][]byte, from, to int) [][]byte {
-	w.outputs = cut(w.outputs, shards, from, to)
+	w.outputs = window(w.outputs, shards, from, to)
 	return w.outputs
 }
 
-// cut returns a part of each shard, in memory of parts if there is enough.
-func cut(parts, shards [][]byte, from, to int) [][]byte {
+// window returns a part of each shard, in memory of parts if there is enough.
+func window(parts, shards [][]byte, from, to int) [][]byte {
 	parts = parts[:0]
 	for _, s := range shards {
 		parts = append(parts, s[from:to])
