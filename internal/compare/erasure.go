@@ -40,13 +40,19 @@ func erasureWorks() []work {
 			for _, staggered := range []bool{false, true} {
 				for _, size := range []int{1 << 10, 32 << 10, 1 << 20} {
 					c := &code{operation, shape[0], shape[1], size, staggered}
-					placement := map[bool]string{false: "aligned", true: "staggered"}[staggered]
-					works = append(works, work{fmt.Sprintf("%s %d+%d %s", operation, c.data, c.parity, placement), size, c})
+					works = append(works, work{fmt.Sprintf("%s %d+%d %s", operation, c.data, c.parity, placementName(staggered)), size, c})
 				}
 			}
 		}
 	}
 	return works
+}
+
+func placementName(staggered bool) string {
+	if staggered {
+		return "staggered"
+	}
+	return "aligned"
 }
 
 // arena is the memory of all shards: outside Go's, so that C may keep pointers to it, and the same for every library.

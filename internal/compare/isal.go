@@ -5,15 +5,9 @@ package main
 /*
 #cgo LDFLAGS: -lisal
 #include <isa-l/erasure_code.h>
-#include <time.h>
+#include "clock.h"
 
 typedef unsigned char u8;
-
-static long long now(void) {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
 
 // encode repeats the making of p outputs of k sources n times, with the best of the library's kernels or with those for
 // AVX2, and returns the nanoseconds.

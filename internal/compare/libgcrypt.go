@@ -5,14 +5,7 @@ package main
 /*
 #cgo LDFLAGS: -lgcrypt
 #include <gcrypt.h>
-#include <stdlib.h>
-#include <time.h>
-
-static long long now(void) {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
+#include "clock.h"
 
 // start initialises the library and returns its version.
 static const char *start(void) {
@@ -60,7 +53,6 @@ import "C"
 
 import (
 	"time"
-	"unsafe"
 )
 
 const libgcryptMissing = ""
@@ -110,8 +102,6 @@ func libgcryptRunner(w work, best string) runner {
 		return elapsed(C.crypt(C.int(mode), C.int(decrypt), pointer(dst), pointer(src), C.size_t(w.size), C.long(n)))
 	}
 }
-
-func pointer(b []byte) *C.uchar { return (*C.uchar)(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func elapsed(ns C.longlong) time.Duration {
 	if ns < 0 {

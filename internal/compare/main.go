@@ -79,6 +79,7 @@ func main() {
 	asCSV := flag.Bool("csv", false, "print comma-separated values")
 	runs := flag.Int("runs", 400, "short `runs` for each library and operation")
 	only := flag.String("only", "", "only operations whose name contains this `text`")
+	plots := flag.String("plots", "", "measure what the charts show, and write them to this `folder`, instead of the tables")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: compare [options]\n\nTwofish beside golang.org/x/crypto/twofish and libgcrypt, erasure codes beside\ngithub.com/klauspost/reedsolomon and ISA-L. Options:")
 		flag.PrintDefaults()
@@ -93,6 +94,14 @@ func main() {
 		if missing != "" {
 			fmt.Fprintln(os.Stderr, "compare:", missing)
 		}
+	}
+	if *plots != "" {
+		processor := fmt.Sprintf("%v, %s", hwfeatures.CPU(), runtime.Version())
+		if err := drawCharts(*plots, processor, *runs); err != nil {
+			fmt.Fprintln(os.Stderr, "compare:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	comparisons := []comparison{twofishKernels(), twofishLibraries(), erasureLibraries()}
 	for i := range comparisons {
