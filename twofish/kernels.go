@@ -58,6 +58,31 @@ func stepOf(k, pad int) step {
 	return step{uint8(k), uint16(kernels[k].Batch * BlockSize), uint16(pad * BlockSize)}
 }
 
+// take says how many of n bytes the step takes in whole batches, and whether it takes the rest too, padded.
+func (s *step) take(n int) (whole int, padded bool) {
+	if n >= int(s.batch) {
+		whole = n - n%int(s.batch)
+	}
+	return whole, n-whole >= int(s.pad)
+}
+
+// pieces returns what the plan's kernels take of a call of n blocks.
+func (p *plan) pieces(n int) (pieces []kernel.Piece) {
+	for i, left := 0, n*BlockSize; left > 0; i++ {
+		s := &p.steps[i]
+		piece := kernel.Piece{Kernel: kernels[s.kernel].Name}
+		whole, padded := s.take(left)
+		if left -= whole; padded {
+			piece.Padding = (int(s.batch) - left) / BlockSize
+			whole, left = whole+left, 0
+		}
+		if piece.Units = whole / BlockSize; piece.Units > 0 {
+			pieces = append(pieces, piece)
+		}
+	}
+	return pieces
+}
+
 // forcedPlan uses one kernel for every length.
 func forcedPlan(k int) plan {
 	return plan{steps: [4]step{stepOf(k, 1)}}
@@ -140,6 +165,10 @@ func init() {
 			}
 			return func(key []byte) (*Cipher, error) { return newCipher(key, p) }
 		},
+		Pieces: func(features hwfeatures.Set, constantTime bool, n int) []kernel.Piece {
+			p := selectPlan(features, constantTime)
+			return p.pieces(n)
+		},
 	}
 	for i := range kernels {
 		p.Kernels = append(p.Kernels, kernels[i].Info())
@@ -167,19 +196,20 @@ func (c *Cipher) crypt(decrypt bool, dst, src []byte, chain *[BlockSize]byte) {
 			c.cryptUnfused(decrypt, dst, src, chain)
 			return
 		}
-		for len(src) >= int(s.batch) {
-			n := cut(len(src), int(s.batch))
+		whole, padded := s.take(len(src))
+		for whole > 0 {
+			n := cut(whole, int(s.batch))
 			cryptWith(s.kernel, decrypt, &c.schedule, dst[:n], src[:n], chain)
 			if chain != nil && !decrypt {
 				advance(chain, n)
 			}
-			dst, src = dst[n:], src[n:]
+			dst, src, whole = dst[n:], src[n:], whole-n
 		}
-		if len(src) == 0 {
+		if padded {
+			c.cryptPadded(s, decrypt, dst, src, chain)
 			return
 		}
-		if len(src) >= int(s.pad) {
-			c.cryptPadded(s, decrypt, dst, src, chain)
+		if len(src) == 0 {
 			return
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 type options struct {
-	help, verbose, csv, unaligned, count, constantTime bool
+	help, verbose, csv, unaligned, count, constantTime, plan bool
 
 	mhz         float64 // 0: measured
 	disable     hwfeatures.Set
@@ -59,6 +59,10 @@ var optionTable = []option{
 	}},
 	{"constant-time", "", "constant-time kernels only, and the key schedule too", func(o *options, _ string) error {
 		o.constantTime = true
+		return nil
+	}},
+	{"plan", "", "for list: which kernels take a call of how many blocks", func(o *options, _ string) error {
+		o.plan = true
 		return nil
 	}},
 	{"kernel", "NAME|all", "one kernel, or each that the processor can run; see list", setKernel},

@@ -54,6 +54,8 @@ func main() {
 	asCSV := flag.Bool("csv", false, "print comma-separated values")
 	runs := flag.Int("runs", 400, "short `runs` for each library and operation")
 	only := flag.String("only", "", "only operations whose name contains this `text`")
+	plan := flag.Bool("plan", false, "look for lengths at which the plan takes longer than one of its kernels alone")
+	constantTime := flag.Bool("constant-time", false, "with -plan: the constant-time kernels and their plan")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: compare [options]\n\nTwofish beside golang.org/x/crypto/twofish and libgcrypt. Options:")
 		flag.PrintDefaults()
@@ -66,6 +68,12 @@ func main() {
 	runtime.LockOSThread()
 	if libgcryptMissing != "" {
 		fmt.Fprintln(os.Stderr, "compare:", libgcryptMissing)
+	}
+	if *plan {
+		if !checkPlan(os.Stdout, twofishPlan(*constantTime), *runs, *only) {
+			os.Exit(1)
+		}
+		return
 	}
 	comparisons := []comparison{twofishKernels(), twofishLibraries()}
 	for i := range comparisons {
@@ -95,10 +103,16 @@ func main() {
 // measure lets the libraries run in turn and keeps each one's best time.
 func measure(w work, libraries []library, runs int) result {
 	r := result{w, make([]float64, len(libraries))}
+	r.measure(libraries, runs)
+	return r
+}
+
+// measure goes on measuring.
+func (r *result) measure(libraries []library, runs int) {
 	prepared := make([]runner, len(libraries))
 	n := make([]int, len(libraries))
 	for i, l := range libraries {
-		if prepared[i] = l.prepare(w); prepared[i] == nil {
+		if prepared[i] = l.prepare(r.work); prepared[i] == nil {
 			continue
 		}
 		// Warm up, and find how many repetitions make a short run.
@@ -117,7 +131,6 @@ func measure(w work, libraries []library, runs int) result {
 			}
 		}
 	}
-	return r
 }
 
 // clockGHz measures a chain of dependent operations, one cycle each.
