@@ -130,8 +130,12 @@ func TestConstantTimePlans(t *testing.T) {
 			if int(s.batch) != k.Batch*BlockSize || i > 0 && s.batch >= p.steps[i-1].batch {
 				t.Errorf("%v: batches of %d bytes with %s", subset, s.batch, k.Name)
 			}
-			if i < int(p.last) && int(s.pad) != constantTimePadFrom(s.kernel)*BlockSize || i == int(p.last) && s.pad != BlockSize {
-				t.Errorf("%v: %s pads from %d bytes on", subset, k.Name, s.pad)
+			want := takesAll
+			if i < int(p.last) {
+				want = constantTimeLimitsOf(s.kernel)
+			}
+			if s != stepOf(int(s.kernel), want) {
+				t.Errorf("%v: %s has the step %v", subset, k.Name, s)
 			}
 		}
 		if subset == 0 {

@@ -43,23 +43,41 @@ var (
 // A plan says which kernels a Cipher's calls go through: step by step, each takes whole batches of what is left. The last
 // step leaves nothing.
 type plan struct {
-	steps        [4]step
-	last         uint8 // index of the last step
-	constantTime bool  // the key schedule too
+	steps        [5]step
+	last         uint8  // index of the last step
+	short        uint16 // shorter calls, in bytes, are for the last step
+	constantTime bool   // the key schedule too
 }
 
 type step struct {
-	kernel uint8  // row of the table
-	batch  uint16 // bytes
-	pad    uint16 // what is left of at least so many bytes is padded to a batch
+	kernel           uint8  // row of the table
+	batch            uint16 // bytes
+	pad              uint16 // what is left of at least so many bytes is padded to a batch
+	passFrom, passTo uint16 // what is left of so many bytes is for the next step, all of it
 }
 
-func stepOf(k, pad int) step {
-	return step{uint8(k), uint16(kernels[k].Batch * BlockSize), uint16(pad * BlockSize)}
+// limits say what a step leaves to those after it, in blocks: what is not enough to be padded, and lengths that take less
+// time without it.
+type limits struct{ padFrom, passFrom, passTo int }
+
+// takesAll is for a step that is the last one.
+var takesAll = limits{padFrom: 1}
+
+func stepOf(k int, l limits) step {
+	return step{
+		kernel:   uint8(k),
+		batch:    uint16(kernels[k].Batch * BlockSize),
+		pad:      uint16(l.padFrom * BlockSize),
+		passFrom: uint16(l.passFrom * BlockSize),
+		passTo:   uint16(l.passTo * BlockSize),
+	}
 }
 
 // take says how many of n bytes the step takes in whole batches, and whether it takes the rest too, padded.
 func (s *step) take(n int) (whole int, padded bool) {
+	if int(s.passFrom) <= n && n <= int(s.passTo) {
+		return 0, false
+	}
 	if n >= int(s.batch) {
 		whole = n - n%int(s.batch)
 	}
@@ -85,31 +103,33 @@ func (p *plan) pieces(n int) (pieces []kernel.Piece) {
 
 // forcedPlan uses one kernel for every length.
 func forcedPlan(k int) plan {
-	return plan{steps: [4]step{stepOf(k, 1)}}
+	return plan{steps: [5]step{stepOf(k, takesAll)}}
 }
 
 // choosePlan is the plan for a processor with the given features: the default kernel, then what suits the processor for
 // smaller and smaller batches. A constant-time plan has constant-time kernels only.
 func choosePlan(features hwfeatures.Set, constantTime bool) plan {
-	first, padFrom := kernels.Default, padFrom
+	first, limitsOf := kernels.Default, limitsOf
 	if constantTime {
-		first, padFrom = kernels.DefaultConstantTime, constantTimePadFrom
+		first, limitsOf = kernels.DefaultConstantTime, constantTimeLimitsOf
 	}
-	p := plan{steps: [4]step{stepOf(first(features), 1)}, constantTime: constantTime}
+	p := forcedPlan(first(features))
+	p.constantTime = constantTime
 	for k, row := range kernels.Usable(features) {
 		last := &p.steps[p.last]
 		// A row is of use if the one before it leaves whole batches.
-		pad := padFrom(last.kernel)
-		if row.Batch < pad && features.Has(row.Prefers) && (row.ConstantTime || !constantTime) {
-			*last = stepOf(int(last.kernel), pad)
+		l := limitsOf(last.kernel)
+		if row.Batch < l.padFrom && features.Has(row.Prefers) && (row.ConstantTime || !constantTime) {
+			*last = stepOf(int(last.kernel), l)
+			p.short = last.pad
 			p.last++
-			p.steps[p.last] = stepOf(k, 1)
+			p.steps[p.last] = stepOf(k, takesAll)
 		}
 	}
 	return p
 }
 
-// constantTimePadFrom is padFrom for constant-time plans. On Zen 5 (EPYC), in cycles for a call of so many blocks:
+// constantTimeLimitsOf is limitsOf for constant-time plans. On Zen 5 (EPYC), in cycles for a call of so many blocks:
 //
 //	                                            8 blocks     16     24     32
 //	128-bit key   generic-constant-time, padded    28900
@@ -119,11 +139,11 @@ func choosePlan(features hwfeatures.Set, constantTime bool) plan {
 //
 // Any other kernel takes less time for a whole batch (avx2-shuffle 4250) than generic-constant-time-8, so everything is
 // padded for it.
-func constantTimePadFrom(k uint8) int {
+func constantTimeLimitsOf(k uint8) limits {
 	if k == kernelConstantTime {
-		return 25
+		return limits{padFrom: 25}
 	}
-	return 1
+	return takesAll
 }
 
 // primitive is this package's name in TWOGATHER_KERNEL and in the registry.
@@ -190,7 +210,11 @@ func cut(n, batch int) int {
 // CBC decryption instead, in fused kernels as far down the plan as there are any; the chain becomes the next counter, whose
 // last four bytes must not wrap before the end, or the next IV.
 func (c *Cipher) crypt(decrypt bool, dst, src []byte, chain *[BlockSize]byte) {
-	for i := range c.plan.steps {
+	i := 0
+	if len(src) < int(c.plan.short) {
+		i = int(c.plan.last)
+	}
+	for ; ; i++ {
 		s := &c.plan.steps[i]
 		if chain != nil && !isFused(s.kernel) {
 			c.cryptUnfused(decrypt, dst, src, chain)

@@ -17,7 +17,7 @@ const (
 	planBlocks = 200
 	tolerance  = 0.05
 	// A length that looks wrong is measured so many times before it is believed.
-	planTries = 5
+	planTries = 40
 )
 
 // twofishPlan compares the plan, which comes first, with each kernel that could take a whole call by itself.
