@@ -1,6 +1,8 @@
 package twofish
 
 import (
+	"slices"
+
 	"github.com/twogather/twogather/hwfeatures"
 	"github.com/twogather/twogather/internal/kernel"
 )
@@ -40,71 +42,39 @@ var (
 	}
 )
 
-// A plan says which kernels a Cipher's calls go through: step by step, each takes whole batches of what is left. The last
-// step leaves nothing.
+// A plan says which kernels a Cipher's calls go through. What is left of a call goes to a step, which takes whole batches of
+// it, or all of it, padded, if it is less than one.
 type plan struct {
-	steps        [5]step
-	last         uint8  // index of the last step
-	short        uint16 // shorter calls, in bytes, are for the last step
-	constantTime bool   // the key schedule too
+	steps [5]step
+	last  uint8 // index of the last step, which takes single blocks
+	// next is the step for what is left, by its blocks. Of more the first step takes what it can.
+	next         [193]uint8
+	constantTime bool // the key schedule too
 }
 
 type step struct {
-	kernel           uint8  // row of the table
-	batch            uint16 // bytes
-	pad              uint16 // what is left of at least so many bytes is padded to a batch
-	passFrom, passTo uint16 // what is left of so many bytes is for the next step, all of it
+	kernel uint8  // row of the table
+	batch  uint16 // bytes
 }
 
-// limits say what a step leaves to those after it, in blocks: what is not enough to be padded, and lengths that take less
-// time without it.
-type limits struct{ padFrom, passFrom, passTo int }
-
-// takesAll is for a step that is the last one.
-var takesAll = limits{padFrom: 1}
-
-func stepOf(k int, l limits) step {
-	return step{
-		kernel:   uint8(k),
-		batch:    uint16(kernels[k].Batch * BlockSize),
-		pad:      uint16(l.padFrom * BlockSize),
-		passFrom: uint16(l.passFrom * BlockSize),
-		passTo:   uint16(l.passTo * BlockSize),
-	}
+// limits say which lengths, in blocks, a step leaves to those after it, because they take less time without it: less than
+// can be padded, and the spans.
+type limits struct {
+	padFrom int
+	pass    []span
 }
 
-// take says how many of n bytes the step takes in whole batches, and whether it takes the rest too, padded.
-func (s *step) take(n int) (whole int, padded bool) {
-	if int(s.passFrom) <= n && n <= int(s.passTo) {
-		return 0, false
-	}
-	if n >= int(s.batch) {
-		whole = n - n%int(s.batch)
-	}
-	return whole, n-whole >= int(s.pad)
+type span struct{ from, to int } // both included
+
+// leave reports whether n blocks are left to the steps after this one.
+func (l limits) leave(n int) bool {
+	return n < l.padFrom || slices.ContainsFunc(l.pass, func(s span) bool { return s.from <= n && n <= s.to })
 }
 
-// pieces returns what the plan's kernels take of a call of n blocks.
-func (p *plan) pieces(n int) (pieces []kernel.Piece) {
-	for i, left := 0, n*BlockSize; left > 0; i++ {
-		s := &p.steps[i]
-		piece := kernel.Piece{Kernel: kernels[s.kernel].Name}
-		whole, padded := s.take(left)
-		if left -= whole; padded {
-			piece.Padding = (int(s.batch) - left) / BlockSize
-			whole, left = whole+left, 0
-		}
-		if piece.Units = whole / BlockSize; piece.Units > 0 {
-			pieces = append(pieces, piece)
-		}
-	}
-	return pieces
-}
+func stepOf(k int) step { return step{uint8(k), uint16(kernels[k].Batch * BlockSize)} }
 
 // forcedPlan uses one kernel for every length.
-func forcedPlan(k int) plan {
-	return plan{steps: [5]step{stepOf(k, takesAll)}}
-}
+func forcedPlan(k int) plan { return plan{steps: [5]step{stepOf(k)}} }
 
 // choosePlan is the plan for a processor with the given features: the default kernel, then what suits the processor for
 // smaller and smaller batches. A constant-time plan has constant-time kernels only.
@@ -116,17 +86,47 @@ func choosePlan(features hwfeatures.Set, constantTime bool) plan {
 	p := forcedPlan(first(features))
 	p.constantTime = constantTime
 	for k, row := range kernels.Usable(features) {
-		last := &p.steps[p.last]
 		// A row is of use if the one before it leaves whole batches.
-		l := limitsOf(last.kernel)
-		if row.Batch < l.padFrom && features.Has(row.Prefers) && (row.ConstantTime || !constantTime) {
-			*last = stepOf(int(last.kernel), l)
-			p.short = last.pad
-			p.last++
-			p.steps[p.last] = stepOf(k, takesAll)
+		l := limitsOf(p.steps[p.last].kernel)
+		if row.Batch >= l.padFrom || !features.Has(row.Prefers) || constantTime && !row.ConstantTime {
+			continue
 		}
+		for n, i := range p.next {
+			if i == p.last && l.leave(n) {
+				p.next[n]++
+			}
+		}
+		p.last++
+		p.steps[p.last] = stepOf(k)
 	}
 	return p
+}
+
+// stepFor returns the step for what is left of a call, in bytes.
+func (p *plan) stepFor(n int) *step {
+	if n /= BlockSize; n < len(p.next) {
+		return &p.steps[p.next[n]]
+	}
+	return &p.steps[0]
+}
+
+// pieces returns what the plan's kernels take of a call of n blocks.
+func (p *plan) pieces(n int) (pieces []kernel.Piece) {
+	for n > 0 {
+		k := &kernels[p.stepFor(n*BlockSize).kernel]
+		piece := kernel.Piece{Kernel: k.Name, Units: n - n%k.Batch}
+		if n < k.Batch {
+			piece.Units, piece.Padding = n, k.Batch-n
+		}
+		n -= piece.Units
+		if last := len(pieces) - 1; last >= 0 && pieces[last].Kernel == k.Name {
+			pieces[last].Units += piece.Units
+			pieces[last].Padding = piece.Padding
+			continue
+		}
+		pieces = append(pieces, piece)
+	}
+	return pieces
 }
 
 // constantTimeLimitsOf is limitsOf for constant-time plans. On Zen 5 (EPYC), in cycles for a call of so many blocks:
@@ -143,7 +143,7 @@ func constantTimeLimitsOf(k uint8) limits {
 	if k == kernelConstantTime {
 		return limits{padFrom: 25}
 	}
-	return takesAll
+	return limits{padFrom: 1}
 }
 
 // primitive is this package's name in TWOGATHER_KERNEL and in the registry.
@@ -210,31 +210,22 @@ func cut(n, batch int) int {
 // CBC decryption instead, in fused kernels as far down the plan as there are any; the chain becomes the next counter, whose
 // last four bytes must not wrap before the end, or the next IV.
 func (c *Cipher) crypt(decrypt bool, dst, src []byte, chain *[BlockSize]byte) {
-	i := 0
-	if len(src) < int(c.plan.short) {
-		i = int(c.plan.last)
-	}
-	for ; ; i++ {
-		s := &c.plan.steps[i]
-		if chain != nil && !isFused(s.kernel) {
+	for len(src) > 0 {
+		s := c.plan.stepFor(len(src))
+		switch batch := int(s.batch); {
+		case chain != nil && !isFused(s.kernel):
 			c.cryptUnfused(decrypt, dst, src, chain)
 			return
-		}
-		whole, padded := s.take(len(src))
-		for whole > 0 {
-			n := cut(whole, int(s.batch))
+		case len(src) < batch:
+			c.cryptPadded(s, decrypt, dst, src, chain)
+			return
+		default:
+			n := cut(len(src), batch)
 			cryptWith(s.kernel, decrypt, &c.schedule, dst[:n], src[:n], chain)
 			if chain != nil && !decrypt {
 				advance(chain, n)
 			}
-			dst, src, whole = dst[n:], src[n:], whole-n
-		}
-		if padded {
-			c.cryptPadded(s, decrypt, dst, src, chain)
-			return
-		}
-		if len(src) == 0 {
-			return
+			dst, src = dst[n:], src[n:]
 		}
 	}
 }

@@ -119,11 +119,11 @@ func limitsOf(k uint8) limits {
 	case kernelPermute:
 		return limits{padFrom: 13}
 	case kernelManual:
-		return limits{padFrom: 13, passFrom: 23, passTo: 24}
+		return limits{13, []span{{23, 24}}}
 	case kernelShuffle512:
 		return limits{padFrom: 25}
 	case kernelHybrid:
-		return limits{padFrom: 72, passFrom: 117, passTo: 128}
+		return limits{72, []span{{117, 128}, {185, 192}}}
 	case kernelGFNIShuffle, kernelShuffle:
 		return limits{padFrom: 51}
 	case kernelManual8:
