@@ -1,4 +1,4 @@
-.PHONY: all test test-native ci emulate emulate-record emulate-wrong generate compare bench
+.PHONY: all test test-native ci emulate emulate-record emulate-wrong generate compare plan-check bench
 
 all: test
 
@@ -34,6 +34,10 @@ generate:
 # Side by side with golang.org/x/crypto/twofish and libgcrypt (Debian: libgcrypt20-dev).
 compare:
 	cd internal/compare && go run $(shell pkg-config --exists libgcrypt && echo -tags libgcrypt) . $(ARGS)
+
+# Lengths at which one kernel alone takes less time than the plan that mixes them. For a quiet machine: five minutes.
+plan-check:
+	cd internal/compare && go run . -plan $(ARGS)
 
 bench:
 	go run ./cmd/bench-slope cipher twofish

@@ -97,15 +97,18 @@ var kernels = kernel.Table[funcs]{
 // maxBatch is the largest batch of any kernel, in bytes.
 const maxBatch = 80 * BlockSize
 
-// limitsOf says from how many blocks on a remainder takes less time padded to a batch of kernel k than by way of the smaller
-// kernels. On Zen 5 (EPYC), in cycles for a call of so many blocks:
+// limitsOf says what a step with kernel k leaves to smaller kernels, because it takes less time so. Cycles for a call of so
+// many blocks, what is left padded, on Zen 3 (EPYC, family 19h, model 01h), which has AVX2 and no more:
 //
-//	                                       43 blocks   44   45   46   68   69
-//	avx2-hybrid, padded                                              4324 4324
-//	avx2-manual and smaller ones                                     4241 4379
-//	avx2-gfni-shuffle, padded                4177 4153 4148 4143
-//	avx2-shuffle, padded                     4261 4251 4256 4251
-//	amd64-scalar                             4143 4221 4412 4452
+//	                    6 blocks    7    8   13   16   22   24   48   51   64   72   80  117   128   160   192
+//	avx2-hybrid                                                     5730 5704 5749 5651      11226 10335 16173
+//	avx2-shuffle                                               4807 4805 4559           9432  8779 13321 12782
+//	avx2-manual                           1662 1535 2981 3005 4305 5733 5647           11334 11130 13677 16364
+//	avx2-manual-8            863  872  821 1709 1567 2366 2299 4561 5380 6016
+//	amd64-scalar-bmi2        782  870  960 1664 1853 2540 2733 5482 5819
+//	the plan                 782  865  814 1652 1529 2364 2292 4290 4779 4557 5751 5651 9443  8804 10354 12782
+//
+// The spans are lengths of which the larger kernel would leave a remainder that costs more than it saves. And on Zen 5 (EPYC, family 1Ah, model 02h), which has AVX-512:
 //
 //	                                        5 blocks    6    7   12   13   15   24   25
 //	avx512-permute, padded                                  1040 1038 1043
@@ -119,7 +122,7 @@ func limitsOf(k uint8) limits {
 	case kernelPermute:
 		return limits{padFrom: 13}
 	case kernelManual:
-		return limits{13, []span{{23, 24}}}
+		return limits{13, []span{{22, 24}}}
 	case kernelShuffle512:
 		return limits{padFrom: 25}
 	case kernelHybrid:
