@@ -1,4 +1,4 @@
-.PHONY: all test test-native ci emulate emulate-record emulate-wrong generate compare plan-check bench
+.PHONY: all test test-native ci emulate emulate-record emulate-wrong model generate compare plan-check bench
 
 all: test
 
@@ -18,6 +18,10 @@ emulate-record:
 # Wrong kernels, to see that make emulate would catch them.
 emulate-wrong:
 	go run ./emulate -wrong $(ARGS)
+
+# Cycles per byte of the amd64 kernels' main loops on other processors, in llvm-mca's model.
+model:
+	go run ./emulate -model
 
 # The same tests on this machine, for those kernels that it can run.
 test-native:
