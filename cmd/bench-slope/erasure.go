@@ -77,9 +77,9 @@ func (o *options) shapes() ([]shape, error) {
 // A coder is an erasure code bound to kernels and to buffers.
 type coder struct {
 	shape
-	encodeTables, decodeTables   *erasure.Tables
-	sources, outputs             [][]byte
-	survivors, recovered         [][]byte
+	encodeTables, decodeTables *erasure.Tables
+	sources, outputs           [][]byte
+	survivors, recovered       [][]byte
 }
 
 // newTables is the type of the primitive's constructors.

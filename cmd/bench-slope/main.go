@@ -7,6 +7,7 @@
 //	bench-slope erasure -k 10 -p 4 -s 32K    erasure coding
 //	bench-slope hwf                          the processor, its features, and what they choose
 //	bench-slope list                         every kernel, usable or not
+//	bench-slope list --plan                  which of them take a call of how many blocks
 //
 // An operation is timed on buffers of 16 to 4,112 bytes. A straight line through the medians has the cost of a call as
 // its height and the cost of a byte as its slope; the slope is what is printed. bench-slope --help lists the options.

@@ -14,7 +14,7 @@ import (
 )
 
 type options struct {
-	help, verbose, csv, unaligned, count, constantTime bool
+	help, verbose, csv, unaligned, count, constantTime, plan bool
 
 	mhz         float64 // 0: measured
 	disable     hwfeatures.Set
@@ -77,6 +77,10 @@ var optionTable = []option{
 		o.constantTime = true
 		return nil
 	}, ""},
+	{"plan", "", "which kernels take a call of how many blocks", func(o *options, _ string) error {
+		o.plan = true
+		return nil
+	}, "list"},
 	{"kernel", "NAME|all", "one kernel, or each that the processor can run; see list", setKernel, ""},
 	{"key-size", "BITS", "128, 192 or 256 (default 256)", setKeySize, "cipher"},
 	{"k", "N", "data shards (default 10)", setNumber(1, maxShards, func(o *options) *int { return &o.data }), "erasure"},

@@ -80,6 +80,8 @@ func main() {
 	runs := flag.Int("runs", 400, "short `runs` for each library and operation")
 	only := flag.String("only", "", "only operations whose name contains this `text`")
 	plots := flag.String("plots", "", "measure what the charts show, and write them to this `folder`, instead of the tables")
+	plan := flag.Bool("plan", false, "look for lengths at which the plan takes longer than one of its kernels alone")
+	constantTime := flag.Bool("constant-time", false, "with -plan: the constant-time kernels and their plan")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: compare [options]\n\nTwofish beside golang.org/x/crypto/twofish and libgcrypt, erasure codes beside\ngithub.com/klauspost/reedsolomon and ISA-L. Options:")
 		flag.PrintDefaults()
@@ -99,6 +101,12 @@ func main() {
 		processor := fmt.Sprintf("%v, %s", hwfeatures.CPU(), runtime.Version())
 		if err := drawCharts(*plots, processor, *runs); err != nil {
 			fmt.Fprintln(os.Stderr, "compare:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *plan {
+		if !checkPlan(os.Stdout, twofishPlan(*constantTime), *runs, *only) {
 			os.Exit(1)
 		}
 		return
@@ -131,10 +139,16 @@ func main() {
 // measure lets the libraries run in turn and keeps each one's best time.
 func measure(w work, libraries []library, runs int) result {
 	r := result{w, make([]float64, len(libraries))}
+	r.measure(libraries, runs)
+	return r
+}
+
+// measure goes on measuring.
+func (r *result) measure(libraries []library, runs int) {
 	prepared := make([]runner, len(libraries))
 	n := make([]int, len(libraries))
 	for i, l := range libraries {
-		if prepared[i] = l.prepare(w); prepared[i] == nil {
+		if prepared[i] = l.prepare(r.work); prepared[i] == nil {
 			continue
 		}
 		// Warm up, and find how many repetitions make a short run.
@@ -153,7 +167,6 @@ func measure(w work, libraries []library, runs int) result {
 			}
 		}
 	}
-	return r
 }
 
 // clockGHz measures a chain of dependent operations, one cycle each.
