@@ -33,7 +33,7 @@ ci:
 
 # Assembly, its stubs, and tables.
 generate:
-	cd _asm && go run ./hwfeatures && go run ./instructions && go run ./twofish && go run ./raid6
+	cd _asm && go run ./hwfeatures && go run ./instructions && go run ./twofish && go run ./erasure && go run ./raid6 && go run ./ghash
 
 # Side by side with golang.org/x/crypto/twofish and libgcrypt (Debian: libgcrypt20-dev).
 compare:

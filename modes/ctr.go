@@ -38,6 +38,13 @@ func NewCTR(b cipher.Block, iv []byte) *CTR {
 	return x
 }
 
+// restart moves the stream to the start of another one, with another IV.
+func (x *CTR) restart(iv []byte) {
+	copy(x.iv, iv)
+	copy(x.counter, iv)
+	x.used = len(x.out)
+}
+
 // SeekBlock moves the stream to the start of block n, counted from 0 at the IV, in any direction.
 func (x *CTR) SeekBlock(n uint64) {
 	carry := uint64(0)

@@ -17,3 +17,9 @@ func (c *Cipher) NewCBCEncrypter(iv []byte) cipher.BlockMode { return modes.NewC
 
 // NewCBCDecrypter returns a decrypter in CBC mode, as [modes.NewCBCDecrypter] does. [cipher.NewCBCDecrypter] calls it.
 func (c *Cipher) NewCBCDecrypter(iv []byte) cipher.BlockMode { return modes.NewCBCDecrypter(c, iv) }
+
+// NewGCM returns an AEAD in Galois/Counter Mode, as [modes.NewGCM] does. [cipher.NewGCM], NewGCMWithNonceSize and
+// NewGCMWithTagSize call it.
+func (c *Cipher) NewGCM(nonceSize, tagSize int) (cipher.AEAD, error) {
+	return modes.NewGCM(c, nonceSize, tagSize)
+}

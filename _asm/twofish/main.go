@@ -33,8 +33,8 @@ func main() {
 		check(output.Assembly(f.build().Context, command, "twofish", dir+f.name))
 	}
 	neon := writeNEON(command)
-	check(output.WriteFile(dir+"gather_neon_arm64.s", neon.text.Bytes()))
-	check(output.WriteFile(dir+"gather_neon_arm64.go", neon.stubs.Bytes()))
+	check(output.WriteFile(dir+"gather_neon_arm64.s", neon.Text.Bytes()))
+	check(output.WriteFile(dir+"gather_neon_arm64.go", neon.Stubs.Bytes()))
 }
 
 func check(err error) {

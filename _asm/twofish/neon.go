@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/twogather/twogather/_asm/internal/arm64"
+)
 
 // The shuffle strategy on NEON. A slice is the same byte of 16 blocks in one register. An S-box is 256 bytes, and TBL looks
 // 16 indices up in 64 of them, with 0 for an index outside; so four TBLs, with the index lowered by 64 between them, look a
@@ -22,7 +26,7 @@ import "fmt"
 //
 // The last one keeps all vector units of N1, V1 and V2 busy in these models.
 type neon struct {
-	*arm64File
+	*arm64.File
 	decrypt bool
 }
 
@@ -38,70 +42,74 @@ const (
 // Vector registers. Group i has its slices in registers 8i to 8i+7: first those of R0, then those of R1. Look-ups and the
 // rest of a round use different registers, since one group's look-ups are woven into the rest of the other's round.
 const (
-	indices      vreg = 16 // two registers
-	entries      vreg = 18
-	sixtyFour    vreg = 19 // 64 in each byte: what one TBL covers
-	spare        vreg = 20 // four registers
-	tableQuarter vreg = 24 // four registers
-	spare2       vreg = 28 // two more
-	five         vreg = 30 // x²+1 in each byte
-	reduction    vreg = 31 // x⁸ modulo the polynomial in each byte
+	indices      arm64.V = 16 // two registers
+	entries      arm64.V = 18
+	sixtyFour    arm64.V = 19 // 64 in each byte: what one TBL covers
+	spare        arm64.V = 20 // four registers
+	tableQuarter arm64.V = 24 // four registers
+	spare2       arm64.V = 28 // two more
+	five         arm64.V = 30 // x²+1 in each byte
+	reduction    arm64.V = 31 // x⁸ modulo the polynomial in each byte
 )
 
 // General registers.
 const (
-	scheduleArg xreg = 0
-	dstArg      xreg = 1
-	srcArg      xreg = 2
-	leftArg     xreg = 3
-	chainArg    xreg = 4
-	count       xreg = 5 // the next block's counter
-	sboxes      xreg = 6 // in the frame
-	state       xreg = 7 // in the frame: two halves, each of them R0 and R1, or R2 and R3, of every group
-	keys        xreg = 8
-	roundsLeft  xreg = 9
-	changed     xreg = 10 // the half that the round changes
-	bothHalves  xreg = 11 // sum of the halves' addresses
-	loadHalf    xreg = 12
-	storeHalf   xreg = 13
-	scratch     xreg = 14
-	subkeys     xreg = 15
+	scheduleArg arm64.X = 0
+	dstArg      arm64.X = 1
+	srcArg      arm64.X = 2
+	leftArg     arm64.X = 3
+	chainArg    arm64.X = 4
+	count       arm64.X = 5 // the next block's counter
+	sboxes      arm64.X = 6 // in the frame
+	state       arm64.X = 7 // in the frame: two halves, each of them R0 and R1, or R2 and R3, of every group
+	keys        arm64.X = 8
+	roundsLeft  arm64.X = 9
+	changed     arm64.X = 10 // the half that the round changes
+	bothHalves  arm64.X = 11 // sum of the halves' addresses
+	loadHalf    arm64.X = 12
+	storeHalf   arm64.X = 13
+	scratch     arm64.X = 14
+	subkeys     arm64.X = 15
 )
 
 func (n *neon) batchBytes() int { return groupBytes * groups }
 func (n *neon) halfBytes() int  { return n.batchBytes() / 2 }
 
 // writeNEON builds the kernels of both directions.
-func writeNEON(command string) *arm64File {
-	f := newARM64(command)
+func writeNEON(command string) *arm64.File {
+	f := arm64.New(command, "twofish")
 	for _, decrypt := range []bool{false, true} {
-		(&neon{arm64File: f, decrypt: decrypt}).kernel()
+		(&neon{File: f, decrypt: decrypt}).kernel()
 	}
 	return f
 }
 
 // The operations of the field's mathematics on whole registers. Destinations come last.
 
-func (n *neon) xor(a, b, to vreg) { n.op("VEOR", bytes16.of(a), bytes16.of(b), bytes16.of(to)) }
+func (n *neon) xor(a, b, to arm64.V) {
+	n.Op("VEOR", arm64.Bytes16.Of(a), arm64.Bytes16.Of(b), arm64.Bytes16.Of(to))
+}
 
-func (n *neon) add(a, b, to vreg) { n.op("VADD", words4.of(a), words4.of(b), words4.of(to)) }
+func (n *neon) add(a, b, to arm64.V) {
+	n.Op("VADD", arm64.Words4.Of(a), arm64.Words4.Of(b), arm64.Words4.Of(to))
+}
 
 // double multiplies each byte by x.
-func (n *neon) double(v, to, temp vreg) {
+func (n *neon) double(v, to, temp arm64.V) {
 	n.negative(v, temp)
-	n.op("VADD", bytes16.of(v), bytes16.of(v), bytes16.of(to))
-	n.op("VAND", bytes16.of(reduction), bytes16.of(temp), bytes16.of(temp))
+	n.Op("VADD", arm64.Bytes16.Of(v), arm64.Bytes16.Of(v), arm64.Bytes16.Of(to))
+	n.Op("VAND", arm64.Bytes16.Of(reduction), arm64.Bytes16.Of(temp), arm64.Bytes16.Of(temp))
 	n.xor(temp, to, to)
 }
 
 // negative sets the bytes whose top bit is set to all ones, others to 0.
-func (n *neon) negative(v, to vreg) {
-	n.word(0x4e20a800|uint32(v)<<5|uint32(to), "cmlt v%d.16b, v%d.16b, #0", int(to), int(v))
+func (n *neon) negative(v, to arm64.V) {
+	n.Word(0x4e20a800|uint32(v)<<5|uint32(to), "cmlt v%d.16b, v%d.16b, #0", int(to), int(v))
 }
 
 // product is that of polynomials over GF(2), without the bits above x⁷.
-func (n *neon) product(a, b, to vreg) {
-	n.word(0x6e209c00|uint32(a)<<16|uint32(b)<<5|uint32(to), "pmul v%d.16b, v%d.16b, v%d.16b", int(to), int(b), int(a))
+func (n *neon) product(a, b, to arm64.V) {
+	n.Word(0x6e209c00|uint32(a)<<16|uint32(b)<<5|uint32(to), "pmul v%d.16b, v%d.16b, v%d.16b", int(to), int(b), int(a))
 }
 
 // mds multiplies columns of four slices by the MDS matrix. The tables hold a quarter of what the S-boxes do, as 01, 5B and
@@ -110,13 +118,13 @@ func (n *neon) product(a, b, to vreg) {
 //	c + x·a1 + a0,  c + x(a1+a2) + a3,  c + x(a0+a3) + a2,  c + x(a0+a2) + a1
 //
 // It returns where they are: in the registers of the last summands.
-func (n *neon) mds(a [4]vreg) [4]vreg {
+func (n *neon) mds(a [4]arm64.V) [4]arm64.V {
 	a03, a12, a02, c, h, twice, temp := spare, spare+1, spare+2, spare+3, spare2, spare2, spare2+1
 	n.xor(a[0], a[3], a03)
 	n.xor(a[1], a[2], a12)
 	n.xor(a[0], a[2], a02)
 	n.xor(a03, a12, c)
-	n.op("VUSHR", 6, bytes16.of(c), bytes16.of(h)) // what x² shifts out
+	n.Op("VUSHR", 6, arm64.Bytes16.Of(c), arm64.Bytes16.Of(h)) // what x² shifts out
 	n.product(c, five, c)
 	n.product(h, reduction, h)
 	n.xor(h, c, c)
@@ -132,7 +140,7 @@ func (n *neon) mds(a [4]vreg) [4]vreg {
 	n.xor(twice, a[2], a[2])
 	n.double(a02, twice, temp)
 	n.xor(twice, a[1], a[1])
-	return [4]vreg{a[0], a[3], a[2], a[1]}
+	return [4]arm64.V{a[0], a[3], a[2], a[1]}
 }
 
 // lookUp looks a group's slices up in the S-boxes.
@@ -140,58 +148,58 @@ func (n *neon) lookUp(g int) {
 	x, y := n.slices(g)
 	for j := range 4 {
 		for q := range 4 {
-			n.op("VLD1.P", at(64, sboxes), bytes16.four(tableQuarter))
-			for i, slice := range []vreg{x[j], y[j]} {
-				index := indices + vreg(i)
+			n.Op("VLD1.P", arm64.At(64, sboxes), arm64.Bytes16.Four(tableQuarter))
+			for i, slice := range []arm64.V{x[j], y[j]} {
+				index := indices + arm64.V(i)
 				if q == 0 {
-					n.op("VSUB", bytes16.of(sixtyFour), bytes16.of(slice), bytes16.of(index))
-					n.op("VTBL", bytes16.of(slice), bytes16.four(tableQuarter), bytes16.of(slice))
+					n.Op("VSUB", arm64.Bytes16.Of(sixtyFour), arm64.Bytes16.Of(slice), arm64.Bytes16.Of(index))
+					n.Op("VTBL", arm64.Bytes16.Of(slice), arm64.Bytes16.Four(tableQuarter), arm64.Bytes16.Of(slice))
 					continue
 				}
-				n.op("VTBL", bytes16.of(index), bytes16.four(tableQuarter), bytes16.of(entries))
+				n.Op("VTBL", arm64.Bytes16.Of(index), arm64.Bytes16.Four(tableQuarter), arm64.Bytes16.Of(entries))
 				if q < 3 {
-					n.op("VSUB", bytes16.of(sixtyFour), bytes16.of(index), bytes16.of(index))
+					n.Op("VSUB", arm64.Bytes16.Of(sixtyFour), arm64.Bytes16.Of(index), arm64.Bytes16.Of(index))
 				}
 				n.xor(entries, slice, slice)
 			}
 		}
 	}
-	n.op("SUB", tableBytes, sboxes, sboxes)
+	n.Op("SUB", tableBytes, sboxes, sboxes)
 }
 
 // slices returns the slices of a group, of R0 and of ROL(R1, 8), in the order of the S-boxes.
-func (n *neon) slices(g int) (x, y [4]vreg) {
-	r := vreg(8 * g)
-	return [4]vreg{r, r + 1, r + 2, r + 3}, [4]vreg{r + 7, r + 4, r + 5, r + 6}
+func (n *neon) slices(g int) (x, y [4]arm64.V) {
+	r := arm64.V(8 * g)
+	return [4]arm64.V{r, r + 1, r + 2, r + 3}, [4]arm64.V{r + 7, r + 4, r + 5, r + 6}
 }
 
 // toWords puts the bytes of rows together: four words to a register, from the register to on.
-func (n *neon) toWords(rows [4]vreg, to, temp vreg) {
-	zip := func(half int, a arrangement, low, high, to vreg) {
-		n.op(fmt.Sprintf("VZIP%d", half), a.of(high), a.of(low), a.of(to))
+func (n *neon) toWords(rows [4]arm64.V, to, temp arm64.V) {
+	zip := func(half int, a arm64.Arrangement, low, high, to arm64.V) {
+		n.Op(fmt.Sprintf("VZIP%d", half), a.Of(high), a.Of(low), a.Of(to))
 	}
-	zip(1, bytes16, rows[0], rows[1], temp)
-	zip(1, bytes16, rows[2], rows[3], temp+1)
-	zip(2, bytes16, rows[0], rows[1], temp+2)
-	zip(2, bytes16, rows[2], rows[3], temp+3)
-	zip(1, halves8, temp, temp+1, to)
-	zip(2, halves8, temp, temp+1, to+1)
-	zip(1, halves8, temp+2, temp+3, to+2)
-	zip(2, halves8, temp+2, temp+3, to+3)
+	zip(1, arm64.Bytes16, rows[0], rows[1], temp)
+	zip(1, arm64.Bytes16, rows[2], rows[3], temp+1)
+	zip(2, arm64.Bytes16, rows[0], rows[1], temp+2)
+	zip(2, arm64.Bytes16, rows[2], rows[3], temp+3)
+	zip(1, arm64.Halves8, temp, temp+1, to)
+	zip(2, arm64.Halves8, temp, temp+1, to+1)
+	zip(1, arm64.Halves8, temp+2, temp+3, to+2)
+	zip(2, arm64.Halves8, temp+2, temp+3, to+3)
 }
 
 // toSlices takes the words in four registers apart, in place.
-func (n *neon) toSlices(words, temp vreg) {
-	unzip := func(odd int, first, second, to vreg) {
-		n.op(fmt.Sprintf("VUZP%d", 1+odd), bytes16.of(second), bytes16.of(first), bytes16.of(to))
+func (n *neon) toSlices(words, temp arm64.V) {
+	unzip := func(odd int, first, second, to arm64.V) {
+		n.Op(fmt.Sprintf("VUZP%d", 1+odd), arm64.Bytes16.Of(second), arm64.Bytes16.Of(first), arm64.Bytes16.Of(to))
 	}
 	for odd := range 2 {
-		unzip(odd, words, words+1, temp+vreg(2*odd))
-		unzip(odd, words+2, words+3, temp+vreg(2*odd)+1)
+		unzip(odd, words, words+1, temp+arm64.V(2*odd))
+		unzip(odd, words+2, words+3, temp+arm64.V(2*odd)+1)
 	}
 	for odd := range 2 {
-		for i := range vreg(2) {
-			unzip(odd, temp+2*i, temp+2*i+1, words+vreg(2*odd)+i)
+		for i := range arm64.V(2) {
+			unzip(odd, temp+2*i, temp+2*i+1, words+arm64.V(2*odd)+i)
 		}
 	}
 }
@@ -200,16 +208,16 @@ func (n *neon) toSlices(words, temp vreg) {
 // rotations into the other half, whose words are stored and become slices.
 func (n *neon) rest(g int) {
 	x, y := n.slices(g)
-	t0 := vreg(8 * g)
+	t0 := arm64.V(8 * g)
 	t1 := t0 + 4
 	n.toWords(n.mds(x), t0, spare)
 	n.toWords(n.mds(y), t1, spare)
 	k0, k1 := spare2, spare2+1
-	n.op("VLD2R", at(0, keys), fmt.Sprintf("[%s, %s]", words4.of(k0), words4.of(k1)))
-	for i := range vreg(4) {
+	n.Op("VLD2R", arm64.At(0, keys), fmt.Sprintf("[%s, %s]", arm64.Words4.Of(k0), arm64.Words4.Of(k1)))
+	for i := range arm64.V(4) {
 		f0, f1, c, d := t0+i, t1+i, spare, spare+1
-		n.op("FMOVQ", at(128*g+16*int(i), changed), fmt.Sprintf("F%d", int(c)))
-		n.op("FMOVQ", at(128*g+64+16*int(i), changed), fmt.Sprintf("F%d", int(d)))
+		n.Op("FMOVQ", arm64.At(128*g+16*int(i), changed), fmt.Sprintf("F%d", int(c)))
+		n.Op("FMOVQ", arm64.At(128*g+64+16*int(i), changed), fmt.Sprintf("F%d", int(d)))
 		n.add(f1, f0, f0)
 		n.add(f0, f1, f1)
 		n.add(k0, f0, f0)
@@ -223,28 +231,28 @@ func (n *neon) rest(g int) {
 		}
 	}
 	if g == 0 {
-		n.op("MOVD", changed, scratch)
+		n.Op("MOVD", changed, scratch)
 	} else {
-		n.op("ADD", n.halfBytes()/groups*g, changed, scratch)
+		n.Op("ADD", n.halfBytes()/groups*g, changed, scratch)
 	}
-	n.op("VST1.P", words4.four(t0), at(64, scratch))
-	n.op("VST1", words4.four(t1), at(0, scratch))
+	n.Op("VST1.P", arm64.Words4.Four(t0), arm64.At(64, scratch))
+	n.Op("VST1", arm64.Words4.Four(t1), arm64.At(0, scratch))
 	n.toSlices(t0, spare)
 	n.toSlices(t1, spare)
 }
 
 // left makes f ROL(r, 1) ^ f.
-func (n *neon) left(r, f vreg) {
+func (n *neon) left(r, f arm64.V) {
 	n.add(r, r, spare+2)
-	n.op("VSRI", 31, words4.of(r), words4.of(spare+2))
+	n.Op("VSRI", 31, arm64.Words4.Of(r), arm64.Words4.Of(spare+2))
 	n.xor(spare+2, f, f)
 }
 
 // right makes f ROR(r ^ f, 1).
-func (n *neon) right(r, f vreg) {
+func (n *neon) right(r, f arm64.V) {
 	n.xor(f, r, r)
-	n.op("VUSHR", 1, words4.of(r), words4.of(f))
-	n.op("VSLI", 31, words4.of(r), words4.of(f))
+	n.Op("VUSHR", 1, arm64.Words4.Of(r), arm64.Words4.Of(f))
+	n.Op("VSLI", 31, arm64.Words4.Of(r), arm64.Words4.Of(f))
 }
 
 // kernel builds one function.
@@ -257,76 +265,76 @@ func (n *neon) kernel() {
 	}
 	name := verb + "NEON"
 	frame := lineBytes + tableBytes + 2*n.halfBytes()
-	n.function(name, fmt.Sprintf("(s *schedule, dst, src []byte, %s *[16]byte)", chain), frame, 64,
+	n.Function(name, fmt.Sprintf("(s *schedule, dst, src []byte, %s *[16]byte)", chain), frame, 64,
 		fmt.Sprintf("%s %s the blocks of src, a multiple of %d, into dst, as %sGeneric does.", name, does, 16*groups, verb),
 		mode, "S-boxes are looked up in registers; time does not depend on keys or data.")
-	n.op("MOVD", "s+0(FP)", scheduleArg)
-	n.op("MOVD", "dst_base+8(FP)", dstArg)
-	n.op("MOVD", "src_base+32(FP)", srcArg)
-	n.op("MOVD", "src_len+40(FP)", leftArg)
-	n.op("MOVD", chain+"+56(FP)", chainArg)
-	n.op("CMP", n.batchBytes(), leftArg)
-	n.op("BLO", "done")
+	n.Op("MOVD", "s+0(FP)", scheduleArg)
+	n.Op("MOVD", "dst_base+8(FP)", dstArg)
+	n.Op("MOVD", "src_base+32(FP)", srcArg)
+	n.Op("MOVD", "src_len+40(FP)", leftArg)
+	n.Op("MOVD", chain+"+56(FP)", chainArg)
+	n.Op("CMP", n.batchBytes(), leftArg)
+	n.Op("BLO", "done")
 	if !n.decrypt {
-		n.op("CBZ", chainArg, "tables")
-		n.op("MOVWU", at(12, chainArg), count)
-		n.op("REVW", count, count)
+		n.Op("CBZ", chainArg, "tables")
+		n.Op("MOVWU", arm64.At(12, chainArg), count)
+		n.Op("REVW", count, count)
 	}
-	n.label("tables")
+	n.Label("tables")
 	n.quarters()
 
-	n.label("batch")
+	n.Label("batch")
 	n.load()
-	n.comment("Rounds")
-	n.op("VMOVI", 64, bytes16.of(sixtyFour))
-	n.op("VMOVI", 0x169&0xff, bytes16.of(reduction))
-	n.op("VMOVI", 5, bytes16.of(five))
+	n.Comment("Rounds")
+	n.Op("VMOVI", 64, arm64.Bytes16.Of(sixtyFour))
+	n.Op("VMOVI", 0x169&0xff, arm64.Bytes16.Of(reduction))
+	n.Op("VMOVI", 5, arm64.Bytes16.Of(five))
 	first := firstRoundKey
 	if n.decrypt {
 		first += 2 * (rounds - 1)
 	}
-	n.op("ADD", 4*first, subkeys, keys)
-	n.op("ADD", n.halfBytes(), state, changed)
-	n.op("ADD", changed, state, bothHalves)
-	n.op("MOVD", rounds, roundsLeft)
-	n.comment("The first look-ups of group 0")
+	n.Op("ADD", 4*first, subkeys, keys)
+	n.Op("ADD", n.halfBytes(), state, changed)
+	n.Op("ADD", changed, state, bothHalves)
+	n.Op("MOVD", rounds, roundsLeft)
+	n.Comment("The first look-ups of group 0")
 	n.lookUp(0)
-	n.label("round")
-	n.comment("Look-ups of group 1, MDS and PHT of group 0")
-	n.weave(func() { n.lookUp(1) }, func() { n.rest(0) })
-	n.op("SUB", 1, roundsLeft, roundsLeft)
-	n.op("CBZ", roundsLeft, "last")
-	n.comment("Look-ups of group 0, MDS and PHT of group 1")
-	n.weave(func() { n.lookUp(0) }, func() { n.rest(1) })
-	n.op("SUB", changed, bothHalves, changed)
+	n.Label("round")
+	n.Comment("Look-ups of group 1, MDS and PHT of group 0")
+	n.Weave(func() { n.lookUp(1) }, func() { n.rest(0) })
+	n.Op("SUB", 1, roundsLeft, roundsLeft)
+	n.Op("CBZ", roundsLeft, "last")
+	n.Comment("Look-ups of group 0, MDS and PHT of group 1")
+	n.Weave(func() { n.lookUp(0) }, func() { n.rest(1) })
+	n.Op("SUB", changed, bothHalves, changed)
 	if n.decrypt {
-		n.op("SUB", 8, keys, keys)
+		n.Op("SUB", 8, keys, keys)
 	} else {
-		n.op("ADD", 8, keys, keys)
+		n.Op("ADD", 8, keys, keys)
 	}
-	n.op("B", "round")
-	n.label("last")
-	n.comment("MDS and PHT of group 1")
+	n.Op("B", "round")
+	n.Label("last")
+	n.Comment("MDS and PHT of group 1")
 	n.rest(1)
 
 	n.store()
-	n.op("ADD", n.batchBytes(), srcArg, srcArg)
-	n.op("SUB", n.batchBytes(), leftArg, leftArg)
-	n.op("CMP", n.batchBytes(), leftArg)
-	n.op("BHS", "batch")
-	n.label("done")
-	n.op("RET")
+	n.Op("ADD", n.batchBytes(), srcArg, srcArg)
+	n.Op("SUB", n.batchBytes(), leftArg, leftArg)
+	n.Op("CMP", n.batchBytes(), leftArg)
+	n.Op("BHS", "batch")
+	n.Label("done")
+	n.Op("RET")
 }
 
 // quarters makes the tables that mds wants: a byte of an entry where the MDS matrix has 01, XORed with one where it has 5B,
 // is a quarter of the S-box's byte.
 func (n *neon) quarters() {
-	n.op("ADD", returnAddress+lineBytes-1, "RSP", sboxes)
-	n.op("AND", fmt.Sprintf("$~%d", lineBytes-1), sboxes, sboxes)
-	n.op("ADD", tableBytes, sboxes, state)
-	n.op("ADD", subkeysOffset, scheduleArg, subkeys)
-	n.op("MOVD", scheduleArg, loadHalf)
-	n.op("MOVD", sboxes, storeHalf)
+	n.Op("ADD", returnAddress+lineBytes-1, "RSP", sboxes)
+	n.Op("AND", fmt.Sprintf("$~%d", lineBytes-1), sboxes, sboxes)
+	n.Op("ADD", tableBytes, sboxes, state)
+	n.Op("ADD", subkeysOffset, scheduleArg, subkeys)
+	n.Op("MOVD", scheduleArg, loadHalf)
+	n.Op("MOVD", sboxes, storeHalf)
 	for j := range mds {
 		one, fiveB := -1, -1
 		for i := range mds {
@@ -337,16 +345,16 @@ func (n *neon) quarters() {
 				fiveB = i
 			}
 		}
-		n.comment("S-box %d: a quarter of it is byte %d + byte %d of the entries", j, one, fiveB)
-		n.op("MOVD", 4, scratch)
-		n.label(fmt.Sprintf("table%d", j))
-		for i := range vreg(4) {
-			n.op("VLD4.P", at(64, loadHalf), bytes16.four(4*i))
-			n.xor(4*i+vreg(one), 4*i+vreg(fiveB), 16+i)
+		n.Comment("S-box %d: a quarter of it is byte %d + byte %d of the entries", j, one, fiveB)
+		n.Op("MOVD", 4, scratch)
+		n.Label(fmt.Sprintf("table%d", j))
+		for i := range arm64.V(4) {
+			n.Op("VLD4.P", arm64.At(64, loadHalf), arm64.Bytes16.Four(4*i))
+			n.xor(4*i+arm64.V(one), 4*i+arm64.V(fiveB), 16+i)
 		}
-		n.op("VST1.P", bytes16.four(16), at(64, storeHalf))
-		n.op("SUB", 1, scratch, scratch)
-		n.op("CBNZ", scratch, fmt.Sprintf("table%d", j))
+		n.Op("VST1.P", arm64.Bytes16.Four(16), arm64.At(64, storeHalf))
+		n.Op("SUB", 1, scratch, scratch)
+		n.Op("CBNZ", scratch, fmt.Sprintf("table%d", j))
 	}
 }
 
@@ -356,30 +364,30 @@ func (n *neon) load() {
 	if n.decrypt {
 		in = outWhitening
 	}
-	const whitening, read vreg = 24, 28
-	word := func(g, w, i int) vreg { return vreg(8*g + 4*w + i) }
+	const whitening, read arm64.V = 24, 28
+	word := func(g, w, i int) arm64.V { return arm64.V(8*g + 4*w + i) }
 	rest := func(g int) {
-		n.op("VST1.P", words4.four(word(g, 0, 0)), at(64, loadHalf))
-		n.op("VST1.P", words4.four(word(g, 1, 0)), at(64, loadHalf))
-		n.op("VST1.P", words4.four(word(g, 2, 0)), at(64, storeHalf))
-		n.op("VST1.P", words4.four(word(g, 3, 0)), at(64, storeHalf))
+		n.Op("VST1.P", arm64.Words4.Four(word(g, 0, 0)), arm64.At(64, loadHalf))
+		n.Op("VST1.P", arm64.Words4.Four(word(g, 1, 0)), arm64.At(64, loadHalf))
+		n.Op("VST1.P", arm64.Words4.Four(word(g, 2, 0)), arm64.At(64, storeHalf))
+		n.Op("VST1.P", arm64.Words4.Four(word(g, 3, 0)), arm64.At(64, storeHalf))
 		n.toSlices(word(g, 0, 0), whitening)
 		n.toSlices(word(g, 1, 0), read)
 	}
-	n.op("MOVD", state, loadHalf)
-	n.op("ADD", n.halfBytes(), state, storeHalf)
-	n.op("ADD", 4*in, subkeys, keys)
+	n.Op("MOVD", state, loadHalf)
+	n.Op("ADD", n.halfBytes(), state, storeHalf)
+	n.Op("ADD", 4*in, subkeys, keys)
 	if !n.decrypt {
-		n.op("CBNZ", chainArg, "counters")
+		n.Op("CBNZ", chainArg, "counters")
 	}
-	n.op("MOVD", srcArg, scratch)
+	n.Op("MOVD", srcArg, scratch)
 	for g := range groups {
-		n.comment("Group %d: load, one word of four blocks to a register, and whiten", g)
-		n.op("VLD4R", at(0, keys), words4.four(whitening))
+		n.Comment("Group %d: load, one word of four blocks to a register, and whiten", g)
+		n.Op("VLD4R", arm64.At(0, keys), arm64.Words4.Four(whitening))
 		for i := range 4 {
-			n.op("VLD4.P", at(64, scratch), words4.four(read))
+			n.Op("VLD4.P", arm64.At(64, scratch), arm64.Words4.Four(read))
 			for w := range 4 {
-				n.xor(whitening+vreg(w), read+vreg(w), word(g, w, i))
+				n.xor(whitening+arm64.V(w), read+arm64.V(w), word(g, w, i))
 			}
 		}
 		rest(g)
@@ -387,31 +395,31 @@ func (n *neon) load() {
 	if n.decrypt {
 		return
 	}
-	n.op("B", "loaded")
-	n.label("counters")
+	n.Op("B", "loaded")
+	n.Label("counters")
 	for g := range groups {
-		n.comment("Group %d: make counters, whose last word counts and has its bytes in the other order, and whiten", g)
-		n.op("VLD4R", at(0, keys), words4.four(whitening))
-		n.op("VLD4R", at(0, chainArg), words4.four(read))
+		n.Comment("Group %d: make counters, whose last word counts and has its bytes in the other order, and whiten", g)
+		n.Op("VLD4R", arm64.At(0, keys), arm64.Words4.Four(whitening))
+		n.Op("VLD4R", arm64.At(0, chainArg), arm64.Words4.Four(read))
 		numbers := read + 3
-		n.op("MOVD", "$0x0000000100000000", scratch)
-		n.op("VMOV", scratch, numbers.String()+".D[0]")
-		n.op("MOVD", "$0x0000000300000002", scratch)
-		n.op("VMOV", scratch, numbers.String()+".D[1]")
+		n.Op("MOVD", "$0x0000000100000000", scratch)
+		n.Op("VMOV", scratch, numbers.String()+".D[0]")
+		n.Op("MOVD", "$0x0000000300000002", scratch)
+		n.Op("VMOV", scratch, numbers.String()+".D[1]")
 		for i := range 4 {
 			for w := range 3 {
-				n.xor(whitening+vreg(w), read+vreg(w), word(g, w, i))
+				n.xor(whitening+arm64.V(w), read+arm64.V(w), word(g, w, i))
 			}
 			last := word(g, 3, i)
-			n.op("VDUP", count, words4.of(last))
+			n.Op("VDUP", count, arm64.Words4.Of(last))
 			n.add(numbers, last, last)
-			n.op("VREV32", bytes16.of(last), bytes16.of(last))
+			n.Op("VREV32", arm64.Bytes16.Of(last), arm64.Bytes16.Of(last))
 			n.xor(whitening+3, last, last)
-			n.op("ADD", 4, count, count)
+			n.Op("ADD", 4, count, count)
 		}
 		rest(g)
 	}
-	n.label("loaded")
+	n.Label("loaded")
 }
 
 // store whitens the batch, whose halves the last round should not have swapped, and writes it to dst, or XORed with src for
@@ -421,58 +429,58 @@ func (n *neon) store() {
 	if n.decrypt {
 		out = inputWhitening
 	}
-	const whitening, result vreg = 16, 20
-	before, read := vreg(24), vreg(28)
-	n.op("ADD", 4*out, subkeys, keys)
-	n.op("VLD4R", at(0, keys), words4.four(whitening))
-	n.op("MOVD", state, loadHalf)
-	n.op("ADD", n.halfBytes(), state, storeHalf)
+	const whitening, result arm64.V = 16, 20
+	before, read := arm64.V(24), arm64.V(28)
+	n.Op("ADD", 4*out, subkeys, keys)
+	n.Op("VLD4R", arm64.At(0, keys), arm64.Words4.Four(whitening))
+	n.Op("MOVD", state, loadHalf)
+	n.Op("ADD", n.halfBytes(), state, storeHalf)
 	write := func(g int, chained bool) {
-		n.comment("Group %d: whiten and store", g)
+		n.Comment("Group %d: whiten and store", g)
 		for w := range 4 {
 			half := storeHalf
 			if w >= 2 {
 				half = loadHalf
 			}
-			n.op("VLD1.P", at(64, half), words4.four(vreg(4*w)))
+			n.Op("VLD1.P", arm64.At(64, half), arm64.Words4.Four(arm64.V(4*w)))
 		}
 		for i := range 4 {
 			if chained {
-				n.op("VLD4.P", at(64, scratch), words4.four(read))
+				n.Op("VLD4.P", arm64.At(64, scratch), arm64.Words4.Four(read))
 			}
 			for w := range 4 {
-				r := result + vreg(w)
-				n.xor(whitening+vreg(w), vreg(4*w+i), r)
-				switch b := before + vreg(w); {
+				r := result + arm64.V(w)
+				n.xor(whitening+arm64.V(w), arm64.V(4*w+i), r)
+				switch b := before + arm64.V(w); {
 				case chained && n.decrypt:
-					n.op("VEXT", 12, bytes16.of(read+vreg(w)), bytes16.of(b), bytes16.of(b))
+					n.Op("VEXT", 12, arm64.Bytes16.Of(read+arm64.V(w)), arm64.Bytes16.Of(b), arm64.Bytes16.Of(b))
 					n.xor(b, r, r)
 				case chained:
-					n.xor(read+vreg(w), r, r)
+					n.xor(read+arm64.V(w), r, r)
 				}
 			}
-			n.op("VST4.P", words4.four(result), at(64, dstArg))
+			n.Op("VST4.P", arm64.Words4.Four(result), arm64.At(64, dstArg))
 			before, read = read, before
 		}
 	}
-	n.op("CBNZ", chainArg, "chained")
+	n.Op("CBNZ", chainArg, "chained")
 	for g := range groups {
 		write(g, false)
 	}
-	n.op("B", "stored")
-	n.label("chained")
+	n.Op("B", "stored")
+	n.Label("chained")
 	if n.decrypt {
-		n.comment("XOR with the blocks before; the last of src is the next IV")
-		n.op("VLD4R", at(0, chainArg), words4.four(before))
+		n.Comment("XOR with the blocks before; the last of src is the next IV")
+		n.Op("VLD4R", arm64.At(0, chainArg), arm64.Words4.Four(before))
 		last := n.batchBytes() - 16
-		n.op("LDP", at(last, srcArg), fmt.Sprintf("(%s, %s)", scratch, count))
-		n.op("STP", fmt.Sprintf("(%s, %s)", scratch, count), at(0, chainArg))
+		n.Op("LDP", arm64.At(last, srcArg), fmt.Sprintf("(%s, %s)", scratch, count))
+		n.Op("STP", fmt.Sprintf("(%s, %s)", scratch, count), arm64.At(0, chainArg))
 	} else {
-		n.comment("XOR with src")
+		n.Comment("XOR with src")
 	}
-	n.op("MOVD", srcArg, scratch)
+	n.Op("MOVD", srcArg, scratch)
 	for g := range groups {
 		write(g, true)
 	}
-	n.label("stored")
+	n.Label("stored")
 }

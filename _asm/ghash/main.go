@@ -1,0 +1,28 @@
+// Command ghash writes the assembly of package ghash. It is run from the directory _asm; every file is complete before it
+// takes the place of the old one.
+package main
+
+import (
+	"log"
+
+	"github.com/twogather/twogather/_asm/internal/output"
+)
+
+const (
+	command = "go run ./ghash"
+	dir     = "../internal/ghash/"
+)
+
+func main() {
+	log.SetFlags(0)
+	check(output.Assembly(writeProducts(), command, "ghash", dir+"ghash_amd64"))
+	pmull := writePMULL()
+	check(output.WriteFile(dir+"ghash_arm64.s", pmull.Text.Bytes()))
+	check(output.WriteFile(dir+"ghash_arm64.go", pmull.Stubs.Bytes()))
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}

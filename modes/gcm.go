@@ -1,0 +1,193 @@
+package modes
+
+import (
+	"crypto/cipher"
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"sync"
+
+	"github.com/twogather/twogather/internal/ghash"
+)
+
+// gcm is Galois/Counter Mode (NIST SP 800-38D), whose names are used here: J₀ is the first counter.
+type gcm struct {
+	nonceSize, tagSize int
+	hash               ghash.Key
+	states             sync.Pool
+}
+
+const (
+	standardNonce = 12 // bytes: those that J₀ has room for
+	// maxGCM is how many bytes a message has at most: as many blocks as the counter counts behind J₀ without coming back to
+	// it, less one.
+	maxGCM = (1<<32 - 2) * aeadBlock
+	// gcmPiece is how many bytes are encrypted or decrypted at a time: whole batches of any kernel, and still in the
+	// first-level cache when they are hashed.
+	gcmPiece = 20 << 10
+	// gcmShort is how many bytes a message has at most that is encrypted together with the mask of its tag.
+	gcmShort = 64*aeadBlock - aeadBlock
+)
+
+// A gcmState is what a call needs and must not have on its stack: what goes through an interface escapes.
+type gcmState struct {
+	ctr     *CTR
+	counter [aeadBlock]byte // the one that ctr started from
+	// untilWrap is how many bytes of key stream come before the counter's last four bytes wrap.
+	untilWrap uint64
+	sum       [aeadBlock]byte // of GHASH
+	mask      [aeadBlock]byte // of the tag
+	short     [aeadBlock + gcmShort]byte
+}
+
+// NewGCM returns an AEAD in Galois/Counter Mode (NIST SP 800-38D). Nonces, of nonceSize bytes, may have any size but 0; 12
+// is the usual one. Tags have 12 to 16 bytes. The error is for other sizes, and for blocks that do not have 16 bytes.
+//
+// [crypto/cipher.NewGCM], NewGCMWithNonceSize and NewGCMWithTagSize return the same for ciphers of this module. The hash is
+// computed without addresses and branches that depend on keys or data. Open decrypts nothing before the tag is verified.
+// For AES the standard library's GCM is faster.
+func NewGCM(b cipher.Block, nonceSize, tagSize int) (cipher.AEAD, error) {
+	if tagSize < minTag || tagSize > aeadBlock {
+		return nil, errors.New("cipher: incorrect tag size given to GCM")
+	}
+	if nonceSize <= 0 {
+		return nil, errors.New("cipher: the nonce can't have zero length")
+	}
+	if b.BlockSize() != aeadBlock {
+		return nil, errors.New("cipher: NewGCM requires 128-bit block cipher")
+	}
+	x := &gcm{nonceSize: nonceSize, tagSize: tagSize}
+	h := new([aeadBlock]byte)
+	b.Encrypt(h[:], h[:])
+	x.hash.Init(h)
+	x.states.New = func() any { return &gcmState{ctr: NewCTR(b, make([]byte, aeadBlock))} }
+	return x, nil
+}
+
+func (x *gcm) NonceSize() int { return x.nonceSize }
+func (x *gcm) Overhead() int  { return x.tagSize }
+
+func (x *gcm) Seal(dst, nonce, plaintext, additionalData []byte) []byte {
+	x.checkNonce(nonce)
+	if uint64(len(plaintext)) > maxGCM {
+		panic("crypto/cipher: message too large for GCM")
+	}
+	all, out := appended(dst, len(plaintext)+x.tagSize, plaintext, additionalData)
+	ciphertext, tag := out[:len(plaintext)], out[len(plaintext):]
+	s := x.start(nonce, additionalData)
+	defer x.states.Put(s)
+	if len(plaintext) <= gcmShort {
+		copy(ciphertext, s.cryptShort(plaintext))
+		x.hash.Update(&s.sum, ciphertext)
+	} else {
+		s.crypt(s.mask[:], zeroBlock[:])
+		for done := 0; done < len(plaintext); {
+			end := min(done+gcmPiece, len(plaintext))
+			s.crypt(ciphertext[done:end], plaintext[done:end])
+			x.hash.Update(&s.sum, ciphertext[done:end])
+			done = end
+		}
+	}
+	copy(tag, x.tag(s, len(additionalData), len(ciphertext)))
+	return all
+}
+
+func (x *gcm) Open(dst, nonce, ciphertext, additionalData []byte) ([]byte, error) {
+	x.checkNonce(nonce)
+	n := len(ciphertext) - x.tagSize
+	if n < 0 || uint64(n) > maxGCM {
+		return nil, errOpen
+	}
+	all, plaintext := appended(dst, n, ciphertext, additionalData)
+	ciphertext, tag := ciphertext[:n], ciphertext[n:]
+	s := x.start(nonce, additionalData)
+	defer x.states.Put(s)
+	x.hash.Update(&s.sum, ciphertext)
+	short := s.short[:0]
+	if n <= gcmShort {
+		short = s.cryptShort(ciphertext)
+	} else {
+		s.crypt(s.mask[:], zeroBlock[:])
+	}
+	if subtle.ConstantTimeCompare(x.tag(s, len(additionalData), n)[:x.tagSize], tag) != 1 {
+		clear(plaintext)
+		return nil, errOpen
+	}
+	if n <= gcmShort {
+		copy(plaintext, short)
+	} else {
+		s.crypt(plaintext, ciphertext)
+	}
+	return all, nil
+}
+
+func (x *gcm) checkNonce(nonce []byte) {
+	if len(nonce) != x.nonceSize {
+		panic("crypto/cipher: incorrect nonce length given to GCM")
+	}
+}
+
+var zeroBlock [aeadBlock]byte
+
+// start returns a state with the key stream at J₀ and the hash behind the additional data.
+func (x *gcm) start(nonce, additionalData []byte) *gcmState {
+	s := x.states.Get().(*gcmState)
+	clear(s.counter[:])
+	if len(nonce) == standardNonce {
+		copy(s.counter[:], nonce)
+		s.counter[aeadBlock-1] = 1
+	} else {
+		x.hash.Update(&s.counter, nonce)
+		end := lengths(0, len(nonce))
+		x.hash.Update(&s.counter, end[:])
+	}
+	s.restart()
+	clear(s.sum[:])
+	x.hash.Update(&s.sum, additionalData)
+	return s
+}
+
+// lengths is the block that ends what is hashed: the sizes of two parts in bits.
+func lengths(a, b int) (block [aeadBlock]byte) {
+	binary.BigEndian.PutUint64(block[:8], uint64(a)*8)
+	binary.BigEndian.PutUint64(block[8:], uint64(b)*8)
+	return block
+}
+
+// tag ends the hash and returns the whole tag, in s.
+func (x *gcm) tag(s *gcmState, additionalData, ciphertext int) []byte {
+	end := lengths(additionalData, ciphertext)
+	x.hash.Update(&s.sum, end[:])
+	subtle.XORBytes(s.sum[:], s.sum[:], s.mask[:])
+	return s.sum[:]
+}
+
+// restart starts the key stream at the counter.
+func (s *gcmState) restart() {
+	s.ctr.restart(s.counter[:])
+	s.untilWrap = (1<<32 - uint64(binary.BigEndian.Uint32(s.counter[standardNonce:]))) * aeadBlock
+}
+
+// crypt XORs src with the next of the key stream. The counter's first twelve bytes stay as they are.
+func (s *gcmState) crypt(dst, src []byte) {
+	if uint64(len(src)) > s.untilWrap {
+		n := int(s.untilWrap)
+		s.ctr.XORKeyStream(dst[:n], src[:n])
+		dst, src = dst[n:], src[n:]
+		clear(s.counter[standardNonce:])
+		s.restart()
+	}
+	s.untilWrap -= uint64(len(src))
+	s.ctr.XORKeyStream(dst, src)
+}
+
+// cryptShort is crypt of the mask and a short message, in one call. The result is in s.
+func (s *gcmState) cryptShort(src []byte) []byte {
+	n := aeadBlock + (len(src)+aeadBlock-1)&^(aeadBlock-1)
+	both := s.short[:n]
+	clear(both)
+	copy(both[aeadBlock:], src)
+	s.crypt(both, both)
+	copy(s.mask[:], both)
+	return both[aeadBlock : aeadBlock+len(src)]
+}
