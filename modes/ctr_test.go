@@ -12,16 +12,6 @@ import (
 	"github.com/twogather/twogather/modes"
 )
 
-func TestCTR(t *testing.T) {
-	for _, s := range subjects(t) {
-		t.Run(s.name, func(t *testing.T) {
-			testkit.TestStream(t, s.block.BlockSize(), s.batch,
-				func(iv []byte) cipher.Stream { return modes.NewCTR(s.block, iv) },
-				func(iv []byte) cipher.Stream { return cipher.NewCTR(s.reference, iv) })
-		})
-	}
-}
-
 // plus is iv+n as a big-endian number as wide as a block, which wraps.
 func plus(iv []byte, n *big.Int) []byte {
 	sum := new(big.Int).SetBytes(iv)

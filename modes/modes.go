@@ -34,9 +34,18 @@ type BulkCBCDecrypter interface {
 	DecryptCBC(dst, src, iv []byte)
 }
 
-// bulkBuffer is how many bytes a mode hands to a Bulk at a time where it needs a buffer of its own: several batches of
-// a wide kernel, a small part of the first-level cache.
-const bulkBuffer = 2048
+// A BulkBatch says how many blocks it takes at a time when it is at its best.
+type BulkBatch interface {
+	Bulk
+	Batch() int
+}
+
+// bulkBuffer is how many bytes a mode hands to a Bulk at a time where it needs a buffer of its own: whole batches of 64
+// and of 80 blocks of 16 bytes, a part of the first-level cache.
+const bulkBuffer = 5120
+
+// serialBuffer is the same where nothing is wide.
+const serialBuffer = 512
 
 // checkBlocks is the contract of CryptBlocks: all of src, a whole number of blocks, to the start of dst, in place or not.
 // What breaks it panics before anything is written.

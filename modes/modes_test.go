@@ -2,6 +2,7 @@ package modes_test
 
 import (
 	"bytes"
+	"crypto/aes"
 	"crypto/cipher"
 	"crypto/des"
 	"fmt"
@@ -100,11 +101,42 @@ func subjects(t testing.TB) []subject {
 	}
 }
 
+type streamMode struct {
+	name      string
+	got, want func(b cipher.Block, iv []byte) cipher.Stream
+}
+
+func streamModes() []streamMode {
+	return []streamMode{
+		{"CTR", func(b cipher.Block, iv []byte) cipher.Stream { return modes.NewCTR(b, iv) }, cipher.NewCTR},
+		//lint:ignore SA1019 this is what ours stands in for
+		{"CFB encryption", modes.NewCFBEncrypter, cipher.NewCFBEncrypter},
+		//lint:ignore SA1019 this is what ours stands in for
+		{"CFB decryption", modes.NewCFBDecrypter, cipher.NewCFBDecrypter},
+		//lint:ignore SA1019 this is what ours stands in for
+		{"OFB", modes.NewOFB, cipher.NewOFB},
+	}
+}
+
+func TestStreams(t *testing.T) {
+	for _, s := range subjects(t) {
+		t.Run(s.name, func(t *testing.T) {
+			for _, m := range streamModes() {
+				t.Run(m.name, func(t *testing.T) {
+					testkit.TestStream(t, s.block.BlockSize(), s.batch,
+						func(iv []byte) cipher.Stream { return m.got(s.block, iv) },
+						func(iv []byte) cipher.Stream { return m.want(s.reference, iv) })
+				})
+			}
+		})
+	}
+}
+
 // bigBlocks has blocks that are longer than the buffers inside the modes.
 func bigBlocks() []subject {
 	return []subject{
-		{"blocks of 2049 bytes", toy(2049), toy(2049), 1},
-		{"blocks of 2049 bytes in bulk", newBulk(toy(2049)), toy(2049), 1},
+		{"blocks of 5121 bytes", toy(5121), toy(5121), 1},
+		{"blocks of 5121 bytes in bulk", newBulk(toy(5121)), toy(5121), 1},
 		{"blocks of 1500 bytes in bulk", newBulk(toy(1500)), toy(1500), 1},
 	}
 }
@@ -170,15 +202,21 @@ func TestBigBlocks(t *testing.T) {
 				t.Errorf("%s, %s: wrong result", s.name, m.name)
 			}
 		}
-		want, got := make([]byte, len(in)), bytes.Clone(in)
-		cipher.NewCTR(s.reference, iv).XORKeyStream(want, in)
-		ctr := modes.NewCTR(s.block, iv)
-		for a := 0; a < len(in); a += 1000 {
-			b := min(a+1000, len(in))
-			ctr.XORKeyStream(got[a:b], got[a:b])
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s, CTR: wrong result", s.name)
+		for _, m := range streamModes() {
+			want, got := make([]byte, len(in)), bytes.Clone(in)
+			if m.name == "OFB" { // the standard library's does not end with blocks of more than 256 bytes
+				copy(want, xor(in, ofbKeyStream(s.reference, iv, len(in))))
+			} else {
+				m.want(s.reference, iv).XORKeyStream(want, in)
+			}
+			stream := m.got(s.block, iv)
+			for a, n := 0, 1000; a < len(in); a, n = a+n, n+1000 {
+				b := min(a+n, len(in))
+				stream.XORKeyStream(got[a:b], got[a:b])
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s, %s: wrong result", s.name, m.name)
+			}
 		}
 	}
 }
@@ -189,13 +227,20 @@ func TestWrongIVs(t *testing.T) {
 		size := s.block.BlockSize()
 		for _, n := range []int{0, size - 1, size + 1, 2 * size} {
 			iv := make([]byte, n)
-			testkit.MustPanic(t, "cipher.NewCTR: IV length must equal block size", func() { modes.NewCTR(s.block, iv) })
 			testkit.MustPanic(t, "cipher.NewCBCEncrypter: IV length must equal block size", func() { modes.NewCBCEncrypter(s.block, iv) })
 			testkit.MustPanic(t, "cipher.NewCBCDecrypter: IV length must equal block size", func() { modes.NewCBCDecrypter(s.block, iv) })
 			// The texts are the standard library's own.
-			testkit.MustPanic(t, "cipher.NewCTR: IV length must equal block size", func() { cipher.NewCTR(s.reference, iv) })
 			testkit.MustPanic(t, "cipher.NewCBCEncrypter: IV length must equal block size", func() { cipher.NewCBCEncrypter(s.reference, iv) })
 			testkit.MustPanic(t, "cipher.NewCBCDecrypter: IV length must equal block size", func() { cipher.NewCBCDecrypter(s.reference, iv) })
+			for _, m := range streamModes() {
+				text := map[string]string{"CTR": "cipher.NewCTR", "OFB": "cipher.NewOFB"}[m.name]
+				if text == "" {
+					text = "cipher.newCFB"
+				}
+				text += ": IV length must equal block size"
+				testkit.MustPanic(t, text, func() { m.got(s.block, iv) })
+				testkit.MustPanic(t, text, func() { m.want(s.reference, iv) })
+			}
 		}
 		testkit.MustPanic(t, "cipher.NewCTR: IV length must equal block size", func() { modes.NewCTR(s.block, nil) })
 	}
@@ -212,10 +257,18 @@ func TestKitOverStandardLibrary(t *testing.T) {
 				func(iv []byte) cipher.BlockMode { return m.want(s.reference, iv) })
 		})
 	}
-	t.Run("CTR", func(t *testing.T) {
-		testkit.TestStream(t, 8, 1,
-			func(iv []byte) cipher.Stream { return cipher.NewCTR(s.reference, iv) },
-			func(iv []byte) cipher.Stream { return cipher.NewCTR(s.reference, iv) })
+	for _, m := range streamModes() {
+		t.Run(m.name, func(t *testing.T) {
+			testkit.TestStream(t, 8, 1,
+				func(iv []byte) cipher.Stream { return m.want(s.reference, iv) },
+				func(iv []byte) cipher.Stream { return m.want(s.reference, iv) })
+		})
+	}
+	t.Run("GCM", func(t *testing.T) {
+		gcm := must(cipher.NewGCM(must(aes.NewCipher(make([]byte, 16)))))
+		testkit.TestAEAD(t, testkit.AEADCheck{Name: "GCM", Size: 16, Batch: 1, Got: gcm, Seal: func(nonce, plaintext, additionalData []byte) []byte {
+			return gcm.Seal(nil, nonce, plaintext, additionalData)
+		}})
 	})
 }
 
@@ -236,9 +289,12 @@ func TestAllocs(t *testing.T) {
 			none(m.name, func() { mode.CryptBlocks(buf, buf) })
 			none(m.name+" of one block", func() { mode.CryptBlocks(buf[:size], buf[:size]) })
 		}
+		for _, m := range streamModes() {
+			stream := m.got(s.block, iv)
+			none(m.name, func() { stream.XORKeyStream(buf, buf) })
+			none(m.name+" of one byte", func() { stream.XORKeyStream(buf[:1], buf[:1]) })
+		}
 		ctr := modes.NewCTR(s.block, iv)
-		none("CTR", func() { ctr.XORKeyStream(buf, buf) })
-		none("CTR of one byte", func() { ctr.XORKeyStream(buf[:1], buf[:1]) })
 		none("SeekBlock", func() { ctr.SeekBlock(5) })
 	}
 }

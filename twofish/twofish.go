@@ -24,6 +24,7 @@ var (
 	_ modes.BulkCBCEncrypter = (*Cipher)(nil)
 	_ modes.BulkCBCDecrypter = (*Cipher)(nil)
 	_ modes.BulkCTR          = (*Cipher)(nil)
+	_ modes.BulkBatch        = (*Cipher)(nil)
 )
 
 // KeySizeError is returned for keys of an invalid length. Its value is that length in bytes.
@@ -71,6 +72,9 @@ func newCipher(key []byte, p plan) (*Cipher, error) {
 
 // BlockSize returns [BlockSize].
 func (c *Cipher) BlockSize() int { return BlockSize }
+
+// Batch returns how many blocks the widest of the kernels takes at a time that the Cipher uses.
+func (c *Cipher) Batch() int { return int(c.plan.steps[0].batch) / BlockSize }
 
 // The contract of Encrypt and Decrypt: one block, from the start of src to the start of dst; both may be longer.
 // A buffer that is too short, or an overlap that is not exact, panics before anything is written.
