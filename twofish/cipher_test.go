@@ -277,8 +277,8 @@ func testPlan(t *testing.T, p plan) {
 	c, x := newTest(t, key, p), newReference(t, key)
 	batch := p.batch()
 	testkit.TestBulk(t, prefix, c, x, batch)
-	t.Run("CBC encryption", func(t *testing.T) {
-		testkit.TestBlockMode(t, BlockSize, batch,
+	t.Run("CBC encryption", func(t *testing.T) { // one block at a time, whatever the batch
+		testkit.TestBlockMode(t, BlockSize, 1,
 			func(iv []byte) cipher.BlockMode { return cipher.NewCBCEncrypter(c, iv) },
 			func(iv []byte) cipher.BlockMode { return cipher.NewCBCEncrypter(x, iv) })
 	})
