@@ -1,4 +1,4 @@
-.PHONY: all test test-native ci emulate emulate-record emulate-wrong generate compare bench
+.PHONY: all test test-native ci emulate emulate-record emulate-wrong model generate compare plan-check bench
 
 all: test
 
@@ -19,6 +19,10 @@ emulate-record:
 emulate-wrong:
 	go run ./emulate -wrong $(ARGS)
 
+# Cycles per byte of the amd64 kernels' main loops on other processors, in llvm-mca's model.
+model:
+	go run ./emulate -model
+
 # The same tests on this machine, for those kernels that it can run.
 test-native:
 	go run ./emulate -native
@@ -29,11 +33,15 @@ ci:
 
 # Assembly, its stubs, and tables.
 generate:
-	cd _asm && go run ./hwfeatures && go run ./instructions && go run ./modes && go run ./ghash && go run ./twofish
+	cd _asm && go run ./hwfeatures && go run ./instructions && go run ./twofish && go run ./erasure && go run ./raid6 && go run ./ghash && go run ./modes
 
 # Side by side with golang.org/x/crypto/twofish and libgcrypt (Debian: libgcrypt20-dev).
 compare:
 	cd internal/compare && go run $(shell pkg-config --exists libgcrypt && echo -tags libgcrypt) . $(ARGS)
+
+# Lengths at which one kernel alone takes less time than the plan that mixes them. For a quiet machine: five minutes.
+plan-check:
+	cd internal/compare && go run . -plan $(ARGS)
 
 bench:
 	go run ./cmd/bench-slope cipher twofish

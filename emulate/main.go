@@ -9,6 +9,7 @@
 //	go run ./emulate -record            writes recorded.txt anew, without running tests
 //	go run ./emulate -wrong             shows that wrong kernels are caught
 //	go run ./emulate -native            this machine, without emulation
+//	go run ./emulate -model             cycles per byte as llvm-mca models them
 package main
 
 import (
@@ -46,6 +47,7 @@ func run() (ok bool, err error) {
 	record := flag.Bool("record", false, "write recorded.txt instead of comparing with it")
 	isNative := flag.Bool("native", false, "the processor at hand instead of emulated ones")
 	wrong := flag.Bool("wrong", false, "wrong kernels, which have to be caught")
+	isModel := flag.Bool("model", false, "llvm-mca's model of the kernels' main loops; nothing is run")
 	jobs := flag.Int("j", runtime.NumCPU(), "how many processors run side by side")
 	limit := flag.Duration("limit", 15*time.Minute, "for one processor")
 	flag.Parse()
@@ -91,6 +93,9 @@ func run() (ok bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(scratch)
+	if *isModel {
+		return true, model(ctx, scratch, say)
+	}
 	cache, err := tools.Folder()
 	if err != nil {
 		return false, err

@@ -92,21 +92,20 @@ func parseHWF(text string) (detected hwfeatures.Set, selected map[string]string,
 // counts are instructions per byte, by "primitive kernel" and operation.
 type counts map[string]map[string]float64
 
-// parseCounts reads what bench-slope cipher --count-instructions --csv --kernel all prints. Counter mode has one figure.
-func parseCounts(text string, rows []row) (counts, error) {
-	c := make(counts)
+// parse reads what bench-slope prints with --count-instructions --csv --kernel all. Counter mode has one figure.
+func (c counts) parse(text string, rows []row) error {
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSpace(line), ",")
 		if len(f) != 7 || f[6] != "instr/B" {
-			return nil, fmt.Errorf("bench-slope prints %q", line)
+			return fmt.Errorf("bench-slope prints %q", line)
 		}
 		primitive, operation, kernel := strings.ToLower(f[1]), strings.ReplaceAll(f[2], " ", "-"), f[3]
 		v, err := strconv.ParseFloat(f[5], 64)
 		if err != nil || v <= 0 {
-			return nil, fmt.Errorf("bench-slope prints %q", line)
+			return fmt.Errorf("bench-slope prints %q", line)
 		}
 		if !slices.ContainsFunc(rows, func(r row) bool { return r.primitive == primitive && r.kernel == kernel }) {
-			return nil, fmt.Errorf("bench-slope counts %s %s, which it does not list", primitive, kernel)
+			return fmt.Errorf("bench-slope counts %s %s, which it does not list", primitive, kernel)
 		}
 		if operation == "CTR-dec" {
 			continue
@@ -117,7 +116,7 @@ func parseCounts(text string, rows []row) (counts, error) {
 		}
 		c[name][operation] = v
 	}
-	return c, nil
+	return nil
 }
 
 // A tally counts the results of tests.

@@ -59,7 +59,8 @@ func TestParseHWF(t *testing.T) {
 
 func TestParseCounts(t *testing.T) {
 	rows, _ := parseList(listText)
-	c, err := parseCounts("cipher,TWOFISH,ECB enc,avx2-manual,,7.598,instr/B\n"+
+	c := make(counts)
+	err := c.parse("cipher,TWOFISH,ECB enc,avx2-manual,,7.598,instr/B\n"+
 		"cipher,TWOFISH,CBC enc,amd64-scalar,,30.000,instr/B\ncipher,TWOFISH,CTR dec,amd64-scalar,,31.000,instr/B\n", rows)
 	want := counts{"twofish avx2-manual": {"ECB-enc": 7.598}, "twofish amd64-scalar": {"CBC-enc": 30}}
 	if err != nil || !reflect.DeepEqual(c, want) {
@@ -71,7 +72,7 @@ func TestParseCounts(t *testing.T) {
 		"cipher,TWOFISH,ECB enc,avx2-manual,,0.000,instr/B\n",
 		"cipher,TWOFISH,ECB enc,avx3,,7.598,instr/B\n",
 	} {
-		if _, err := parseCounts(bad, rows); err == nil {
+		if err := make(counts).parse(bad, rows); err == nil {
 			t.Errorf("%q: no error", bad)
 		}
 	}

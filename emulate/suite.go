@@ -166,6 +166,13 @@ type suite struct {
 	say      func(format string, args ...any)
 }
 
+// counted are bench-slope's commands that count instructions; typical are the operations that the final table shows, one of
+// each.
+var (
+	counted = []string{"cipher", "erasure"}
+	typical = []string{"ECB-enc", "encode-4"}
+)
+
 // mustRun returns the rows that a processor has to run, and the environment that says so.
 func mustRun(rows []row, features hwfeatures.Set) (must []row, env string) {
 	var names []string
@@ -209,8 +216,10 @@ func (s *suite) run(ctx context.Context, p processor) outcome {
 	add(&program{name: "hwf", binary: b.bench, args: []string{"hwf"}})
 	add(&program{name: "list", binary: b.bench, args: []string{"list"}})
 	if !isNative {
-		add(&program{name: "counts", binary: b.bench, counts: true,
-			args: []string{"cipher", "--count-instructions", "--csv", "--kernel", "all"}})
+		for _, c := range counted {
+			add(&program{name: "counts-" + c, binary: b.bench, counts: true,
+				args: []string{c, "--count-instructions", "--csv", "--kernel", "all"}})
+		}
 	}
 	packages := b.packages
 	if s.record {
@@ -307,8 +316,13 @@ func (s *suite) run(ctx context.Context, p processor) outcome {
 	// Kernels.
 	var countsErr error
 	if !isNative {
-		if countsErr = ended("counts"); countsErr == nil {
-			o.counts, countsErr = parseCounts(outputs["counts"].String(), b.rows)
+		o.counts = make(counts)
+		for _, c := range counted {
+			err := ended("counts-" + c)
+			if err == nil {
+				err = o.counts.parse(outputs["counts-"+c].String(), b.rows)
+			}
+			countsErr = errors.Join(countsErr, err)
 		}
 	}
 	for _, r := range b.rows {
@@ -386,8 +400,10 @@ func (l *line) count(s *suite, o *outcome, err error) {
 		}
 		return
 	}
-	if v, ok := got["ECB-enc"]; ok {
-		l.detail = strings.TrimSpace(fmt.Sprintf("%s  %.1f instr/byte", l.detail, v))
+	for _, operation := range typical {
+		if v, ok := got[operation]; ok {
+			l.detail = strings.TrimSpace(fmt.Sprintf("%s  %.3g instr/byte", l.detail, v))
+		}
 	}
 	if s.record {
 		return

@@ -1,57 +1,194 @@
 // Package erasure is Reed-Solomon erasure coding over GF(2^8).
 package erasure
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
 
-// Tables hold a matrix of coefficients in the form that the kernels read. They are never changed after they are made: any
-// number of goroutines may use the same ones.
+	"github.com/twogather/twogather/internal/alias"
+)
+
+// Tables hold a matrix of coefficients in the form that a kernel reads, which is the kernel's own. They are never changed
+// after they are made: any number of goroutines may use the same ones.
 type Tables struct {
 	rows, columns int
 	coefficients  []byte // by rows
+	kernel        uint8
+	form          form
+	zeros         []int   // rows of zeros
+	groups        []group // of the other rows
 }
 
-// NewTables makes tables of a matrix: a row for each output, a column for each source.
-func NewTables(matrix [][]byte) (*Tables, error) {
-	t := &Tables{rows: len(matrix)}
+// A group is up to six rows that one pass makes. Columns whose coefficients are all 0 are left out of it.
+type group struct {
+	first, count int   // consecutive rows …
+	rows         []int // … or, if they are not, these
+	columns      []int // nil if they are all there and in order
+	ones, sum    int   // as in pass
+	entries      []byte
+}
+
+// NewTables makes tables of a matrix: a row for each output, a column for each source. It is an error if the rows differ in
+// length.
+func NewTables(matrix [][]byte) (*Tables, error) { return newTablesWith(matrix, defaultKernel) }
+
+// newTablesWith makes tables for the kernel in row k of the table.
+func newTablesWith(matrix [][]byte, k int) (*Tables, error) {
+	columns := 0
 	if len(matrix) > 0 {
-		t.columns = len(matrix[0])
+		columns = len(matrix[0])
 	}
+	coefficients := make([]byte, 0, len(matrix)*columns)
 	for i, row := range matrix {
-		if len(row) != t.columns {
-			return nil, fmt.Errorf("erasure: row %d of the matrix has %d coefficients, row 0 has %d", i, len(row), t.columns)
+		if len(row) != columns {
+			return nil, fmt.Errorf("erasure: row %d of the matrix has %d coefficients, row 0 has %d", i, len(row), columns)
 		}
-		t.coefficients = append(t.coefficients, row...)
+		coefficients = append(coefficients, row...)
 	}
-	return t, nil
+	return makeTables(coefficients, len(matrix), columns, uint8(k)), nil
 }
 
-// Rows returns the tables of the rows from i up to j, and Columns those of the columns from i up to j. They share memory
-// with t.
-func (t *Tables) Rows(i, j int) *Tables { panic("to be written") }
+func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
+	t := &Tables{rows: rows, columns: columns, coefficients: coefficients, kernel: k, form: formOf(k)}
+	var sum int
+	var dense []int
+	sum = -1
+	for i := range rows {
+		switch row := t.row(i); {
+		case !slices.ContainsFunc(row, func(c byte) bool { return c != 0 }):
+			t.zeros = append(t.zeros, i)
+		case slices.ContainsFunc(row, func(c byte) bool { return c > 1 }):
+			dense = append(dense, i)
+		case sum < 0 && !slices.Contains(row, 0):
+			sum = i
+		default:
+			t.addGroup(i)
+		}
+	}
+	// The plain sum of all sources costs least in a pass that reads them anyway.
+	if sum >= 0 {
+		dense = slices.Insert(dense, 0, sum)
+	}
+	for n := (len(dense) + maxOutputs - 1) / maxOutputs; n > 0; n-- {
+		size := (len(dense) + n - 1) / n
+		t.addGroup(dense[:size]...)
+		dense = dense[size:]
+	}
+	return t
+}
 
-// Columns is described with Rows.
-func (t *Tables) Columns(i, j int) *Tables { panic("to be written") }
+func (t *Tables) row(i int) []byte { return t.coefficients[i*t.columns : (i+1)*t.columns] }
 
-// encode overwrites outputs with the products of the matrix's rows and the sources. All have the same length; nothing is
-// checked.
-func (t *Tables) encode(outputs, sources [][]byte) {
+func (t *Tables) at(i, j int) byte { return t.coefficients[i*t.columns+j] }
+
+// addGroup makes a group of rows, of which only the first may consist of ones.
+func (t *Tables) addGroup(rows ...int) {
+	g := group{first: rows[0], count: len(rows)}
+	for n, i := range rows {
+		if i != g.first+n {
+			g.rows = rows
+		}
+	}
+	if len(rows) > 1 && !slices.ContainsFunc(t.row(rows[0]), func(c byte) bool { return c != 1 }) {
+		g.sum = 1
+	}
+	all := func(j int, c byte) bool {
+		return !slices.ContainsFunc(rows, func(i int) bool { return t.at(i, j) != c })
+	}
+	for j := range t.columns {
+		if all(j, 1) {
+			g.columns = append(g.columns, j)
+		}
+	}
+	g.ones = len(g.columns)
+	for j := range t.columns {
+		if !all(j, 0) && !all(j, 1) {
+			g.columns = append(g.columns, j)
+		}
+	}
+	for _, j := range g.columns[g.ones:] {
+		for _, i := range rows[g.sum:] {
+			g.entries = append(g.entries, t.form.entries[t.at(i, j)][:t.form.size]...)
+		}
+	}
+	if len(g.columns) == t.columns && slices.IsSorted(g.columns) {
+		g.columns = nil
+	}
+	t.groups = append(t.groups, g)
+}
+
+// Rows returns tables of the rows from i up to j. It panics if there are no such rows.
+func (t *Tables) Rows(i, j int) *Tables {
+	return makeTables(t.coefficients[i*t.columns:j*t.columns:j*t.columns], j-i, t.columns, t.kernel)
+}
+
+// Columns returns tables of the columns from i up to j. It panics if there are no such columns.
+func (t *Tables) Columns(i, j int) *Tables {
+	coefficients := make([]byte, 0, t.rows*(j-i))
+	for r := range t.rows {
+		coefficients = append(coefficients, t.row(r)[i:j]...)
+	}
+	return makeTables(coefficients, t.rows, j-i, t.kernel)
+}
+
+// EncodeData overwrites the outputs with the products of the matrix's rows and the sources. There are as many outputs as the
+// matrix has rows, and as many sources as it has columns; all have the same length. An output may not overlap a source or
+// another output. If something is wrong, it is an error, and nothing is written.
+func (t *Tables) EncodeData(outputs, sources [][]byte) error {
+	if len(sources) != t.columns {
+		return fmt.Errorf("erasure: %d sources, the tables have %d columns", len(sources), t.columns)
+	}
+	if err := t.check(outputs, sources); err != nil {
+		return err
+	}
+	t.encode(outputs, sources)
+	return nil
+}
+
+// EncodeDataUpdate adds the products of a column of the matrix and the source to the outputs. There are as many outputs as
+// the matrix has rows; all have the source's length. An output may not overlap the source or another output. If something is
+// wrong, it is an error, and nothing is written.
+func (t *Tables) EncodeDataUpdate(outputs [][]byte, column int, source []byte) error {
+	if column < 0 || column >= t.columns {
+		return fmt.Errorf("erasure: column %d, the tables have %d columns", column, t.columns)
+	}
+	if err := t.check(outputs, [][]byte{source}); err != nil {
+		return err
+	}
+	t.update(outputs, column, source)
+	return nil
+}
+
+// check returns what is wrong with outputs and sources besides the number of sources.
+func (t *Tables) check(outputs, sources [][]byte) error {
+	if len(outputs) != t.rows {
+		return fmt.Errorf("erasure: %d outputs, the tables have %d rows", len(outputs), t.rows)
+	}
+	if len(outputs) == 0 {
+		return nil
+	}
+	n := len(outputs[0])
 	for i, out := range outputs {
-		for n := range out {
-			sum := byte(0)
-			for j, s := range sources {
-				sum ^= mul(t.coefficients[i*t.columns+j], s[n])
+		if len(out) != n {
+			return fmt.Errorf("erasure: output %d has %d bytes, output 0 has %d", i, len(out), n)
+		}
+	}
+	for i, source := range sources {
+		if len(source) != n {
+			return fmt.Errorf("erasure: source %d has %d bytes, the outputs have %d", i, len(source), n)
+		}
+	}
+	for i, out := range outputs {
+		for j, other := range outputs[:i] {
+			if alias.AnyOverlap(out, other) {
+				return fmt.Errorf("erasure: outputs %d and %d overlap", j, i)
 			}
-			out[n] = sum
+		}
+		for j, source := range sources {
+			if alias.AnyOverlap(out, source) {
+				return fmt.Errorf("erasure: output %d overlaps source %d", i, j)
+			}
 		}
 	}
-}
-
-// update adds the product of the matrix's column and the source to each output. All have the same length; nothing is
-// checked.
-func (t *Tables) update(outputs [][]byte, column int, source []byte) {
-	for i, out := range outputs {
-		for n, s := range source {
-			out[n] ^= mul(t.coefficients[i*t.columns+column], s)
-		}
-	}
+	return nil
 }

@@ -73,14 +73,9 @@ func planName(p plan) string {
 
 // kernelFor returns the kernel that the first of some blocks go through, and whether they are padded for it.
 func (p plan) kernelFor(blocks int) (k uint8, padded bool) {
-	for _, s := range p.steps[:p.last+1] {
-		if n := blocks * BlockSize; n >= int(s.batch) {
-			return s.kernel, false
-		} else if n >= int(s.pad) {
-			return s.kernel, true
-		}
-	}
-	panic("the plan leaves blocks over")
+	first := p.pieces(blocks)[0]
+	i := kernels.Index(first.Kernel)
+	return uint8(i), first.Units < kernels[i].Batch
 }
 
 // batch is the plan's widest batch, in blocks.
@@ -133,8 +128,8 @@ func TestTable(t *testing.T) {
 		if (k.Batch == 1) != (k.Funcs.cbcEncrypt != nil) {
 			t.Errorf("%s: batches of %d, and CBC encryption: %v", k.Name, k.Batch, k.Funcs.cbcEncrypt != nil)
 		}
-		if n := padFrom(uint8(i)); n < 1 || n > k.Batch {
-			t.Errorf("%s pads from %d blocks on", k.Name, n)
+		if l := limitsOf(uint8(i)); l.padFrom < 1 || l.padFrom > k.Batch {
+			t.Errorf("%s pads from %d blocks on", k.Name, l.padFrom)
 		}
 		if extra := k.Requires &^ hwfeatures.Capabilities(); extra != 0 {
 			t.Errorf("%s requires %v, which nothing faults without", k.Name, extra)
@@ -161,8 +156,8 @@ func TestChoosePlan(t *testing.T) {
 		bmi2    = hwfeatures.IntelBMI2
 		fast    = hwfeatures.IntelFastVPGATHER
 		beats   = hwfeatures.VPGATHERBeatsManual
-		manual  = "avx2-hybrid+avx2-manual+avx2-manual-8+amd64-scalar-bmi2"
-		gather  = "avx2-hybrid+avx2-vpgather+avx2-manual-8+amd64-scalar-bmi2"
+		manual  = "avx2-hybrid+avx2-shuffle+avx2-manual+avx2-manual-8+amd64-scalar-bmi2"
+		gather  = "avx2-hybrid+avx2-shuffle+avx2-vpgather+avx2-manual-8+amd64-scalar-bmi2"
 		generic = "generic"
 	)
 	type test struct {
@@ -175,7 +170,7 @@ func TestChoosePlan(t *testing.T) {
 		{avx2 | bmi2 | fast, manual},
 		{avx2 | bmi2 | beats, manual},
 		{avx2 | bmi2 | fast | beats, gather},
-		{avx2 | fast | beats, "avx2-vpgather+amd64-scalar"},
+		{avx2 | fast | beats, "avx2-shuffle+avx2-vpgather+amd64-scalar"},
 		{avx2, "avx2-shuffle+amd64-scalar"},
 		{bmi2 | fast | beats, "amd64-scalar-bmi2"},
 		{bmi2, "amd64-scalar-bmi2"},
@@ -201,8 +196,31 @@ func TestChoosePlan(t *testing.T) {
 			if int(s.batch) != k.Batch*BlockSize || i > 0 && s.batch >= p.steps[i-1].batch {
 				t.Errorf("%v: batches of %d bytes with %s", c.features, s.batch, k.Name)
 			}
-			if i < int(p.last) && int(s.pad) != padFrom(s.kernel)*BlockSize || i == int(p.last) && (k.Batch != 1 || s.pad > BlockSize) {
-				t.Errorf("%v: %s pads from %d bytes on", c.features, k.Name, s.pad)
+			if i == int(p.last) && k.Batch != 1 {
+				t.Errorf("%v: %s is the last", c.features, k.Name)
+			}
+			for n := 1; n < len(p.next); n++ {
+				if took := int(p.next[n]) <= i; int(p.next[n]) >= i && i < int(p.last) && took == limitsOf(s.kernel).leave(n) {
+					t.Errorf("%v: %d blocks go to %s", c.features, n, kernels[p.steps[p.next[n]].kernel].Name)
+				}
+			}
+		}
+	}
+}
+
+// TestPieces looks at what every plan's kernels take: all of a call, by whole batches, and padding of less than one.
+func TestPieces(t *testing.T) {
+	for name, p := range mixedPlans() {
+		for n := range 1000 {
+			sum := 0
+			for _, piece := range p.pieces(n) {
+				if batch := kernels[kernels.Index(piece.Kernel)].Batch; piece.Units < 1 || piece.Padding < 0 || piece.Padding >= batch || (piece.Units+piece.Padding)%batch != 0 {
+					t.Errorf("%s: %d blocks have the piece %v", name, n, piece)
+				}
+				sum += piece.Units
+			}
+			if sum != n {
+				t.Errorf("%s: the pieces of %d blocks have %d", name, n, sum)
 			}
 		}
 	}
@@ -259,8 +277,8 @@ func testPlan(t *testing.T, p plan) {
 	c, x := newTest(t, key, p), newReference(t, key)
 	batch := p.batch()
 	testkit.TestBulk(t, prefix, c, x, batch)
-	t.Run("CBC encryption", func(t *testing.T) {
-		testkit.TestBlockMode(t, BlockSize, batch,
+	t.Run("CBC encryption", func(t *testing.T) { // one block at a time, whatever the batch
+		testkit.TestBlockMode(t, BlockSize, 1,
 			func(iv []byte) cipher.BlockMode { return cipher.NewCBCEncrypter(c, iv) },
 			func(iv []byte) cipher.BlockMode { return cipher.NewCBCEncrypter(x, iv) })
 	})
@@ -443,7 +461,7 @@ func ran(stack []runtime.Frame) string {
 // the table has in this place. It holds the table and the switches together.
 func TestWhichKernelRan(t *testing.T) {
 	needTraps(t)
-	buf := make([]byte, 80*BlockSize)
+	buf := make([]byte, 160*BlockSize)
 	iv := make([]byte, BlockSize)
 	var chain [BlockSize]byte
 
@@ -493,7 +511,7 @@ func TestWhichKernelRan(t *testing.T) {
 		one, _ := p.kernelFor(1)
 		expect("Encrypt", 1, table[one].encrypt, func() { c.Encrypt(buf, buf) })
 		expect("Decrypt", 1, table[one].decrypt, func() { c.Decrypt(buf, buf) })
-		for n := 1; n <= 40; n++ {
+		for n := 1; n <= 160; n++ {
 			b := buf[:n*BlockSize]
 			k, padded := p.kernelFor(n)
 			expect("EncryptBlocks", n, table[k].encrypt, func() { c.EncryptBlocks(b, b) })

@@ -90,9 +90,18 @@ func (c *Cipher) decryptCBC(dst, src []byte, iv *[BlockSize]byte) {
 }
 
 func (c *Cipher) xorKeyStreamCTR(dst, src []byte, counter *[BlockSize]byte) {
-	var buf [modeBuffer]byte
+	if len(src) > smallBatch {
+		var buf [modeBuffer]byte
+		c.xorKeyStreamInBuffer(dst, src, counter, buf[:])
+		return
+	}
+	var buf [smallBatch]byte
+	c.xorKeyStreamInBuffer(dst, src, counter, buf[:])
+}
+
+func (c *Cipher) xorKeyStreamInBuffer(dst, src []byte, counter *[BlockSize]byte, buf []byte) {
 	for len(src) > 0 {
-		n := min(len(src), modeBuffer)
+		n := min(len(src), len(buf))
 		keyStream := buf[:n]
 		fillCounters(keyStream, binary.BigEndian.Uint64(counter[:]), binary.BigEndian.Uint64(counter[8:]))
 		advance(counter, n)

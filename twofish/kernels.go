@@ -1,6 +1,8 @@
 package twofish
 
 import (
+	"slices"
+
 	"github.com/twogather/twogather/hwfeatures"
 	"github.com/twogather/twogather/internal/kernel"
 )
@@ -40,51 +42,94 @@ var (
 	}
 )
 
-// A plan says which kernels a Cipher's calls go through: step by step, each takes whole batches of what is left. The last
-// step leaves nothing.
+// A plan says which kernels a Cipher's calls go through. What is left of a call goes to a step, which takes whole batches of
+// it, or all of it, padded, if it is less than one.
 type plan struct {
-	steps        [4]step
-	last         uint8 // index of the last step
-	constantTime bool  // the key schedule too
+	steps [5]step
+	last  uint8 // index of the last step, which takes single blocks
+	// next is the step for what is left, by its blocks. Of more the first step takes what it can.
+	next         [193]uint8
+	constantTime bool // the key schedule too
 }
 
 type step struct {
 	kernel uint8  // row of the table
 	batch  uint16 // bytes
-	pad    uint16 // what is left of at least so many bytes is padded to a batch
 }
 
-func stepOf(k, pad int) step {
-	return step{uint8(k), uint16(kernels[k].Batch * BlockSize), uint16(pad * BlockSize)}
+// limits say which lengths, in blocks, a step leaves to those after it, because they take less time without it: less than
+// can be padded, and the spans.
+type limits struct {
+	padFrom int
+	pass    []span
 }
+
+type span struct{ from, to int } // both included
+
+// leave reports whether n blocks are left to the steps after this one.
+func (l limits) leave(n int) bool {
+	return n < l.padFrom || slices.ContainsFunc(l.pass, func(s span) bool { return s.from <= n && n <= s.to })
+}
+
+func stepOf(k int) step { return step{uint8(k), uint16(kernels[k].Batch * BlockSize)} }
 
 // forcedPlan uses one kernel for every length.
-func forcedPlan(k int) plan {
-	return plan{steps: [4]step{stepOf(k, 1)}}
-}
+func forcedPlan(k int) plan { return plan{steps: [5]step{stepOf(k)}} }
 
 // choosePlan is the plan for a processor with the given features: the default kernel, then what suits the processor for
 // smaller and smaller batches. A constant-time plan has constant-time kernels only.
 func choosePlan(features hwfeatures.Set, constantTime bool) plan {
-	first, padFrom := kernels.Default, padFrom
+	first, limitsOf := kernels.Default, limitsOf
 	if constantTime {
-		first, padFrom = kernels.DefaultConstantTime, constantTimePadFrom
+		first, limitsOf = kernels.DefaultConstantTime, constantTimeLimitsOf
 	}
-	p := plan{steps: [4]step{stepOf(first(features), 1)}, constantTime: constantTime}
+	p := forcedPlan(first(features))
+	p.constantTime = constantTime
 	for k, row := range kernels.Usable(features) {
-		last := &p.steps[p.last]
 		// A row is of use if the one before it leaves whole batches.
-		pad := padFrom(last.kernel)
-		if row.Batch < pad && features.Has(row.Prefers) && (row.ConstantTime || !constantTime) {
-			*last = stepOf(int(last.kernel), pad)
-			p.last++
-			p.steps[p.last] = stepOf(k, 1)
+		l := limitsOf(p.steps[p.last].kernel)
+		if row.Batch >= l.padFrom || !features.Has(row.Prefers) || constantTime && !row.ConstantTime {
+			continue
 		}
+		for n, i := range p.next {
+			if i == p.last && l.leave(n) {
+				p.next[n]++
+			}
+		}
+		p.last++
+		p.steps[p.last] = stepOf(k)
 	}
 	return p
 }
 
-// constantTimePadFrom is padFrom for constant-time plans. On Zen 5 (EPYC), in cycles for a call of so many blocks:
+// stepFor returns the step for what is left of a call, in bytes.
+func (p *plan) stepFor(n int) *step {
+	if n /= BlockSize; n < len(p.next) {
+		return &p.steps[p.next[n]]
+	}
+	return &p.steps[0]
+}
+
+// pieces returns what the plan's kernels take of a call of n blocks.
+func (p *plan) pieces(n int) (pieces []kernel.Piece) {
+	for n > 0 {
+		k := &kernels[p.stepFor(n*BlockSize).kernel]
+		piece := kernel.Piece{Kernel: k.Name, Units: n - n%k.Batch}
+		if n < k.Batch {
+			piece.Units, piece.Padding = n, k.Batch-n
+		}
+		n -= piece.Units
+		if last := len(pieces) - 1; last >= 0 && pieces[last].Kernel == k.Name {
+			pieces[last].Units += piece.Units
+			pieces[last].Padding = piece.Padding
+			continue
+		}
+		pieces = append(pieces, piece)
+	}
+	return pieces
+}
+
+// constantTimeLimitsOf is limitsOf for constant-time plans. On Zen 5 (EPYC), in cycles for a call of so many blocks:
 //
 //	                                            8 blocks     16     24     32
 //	128-bit key   generic-constant-time, padded    28900
@@ -94,11 +139,11 @@ func choosePlan(features hwfeatures.Set, constantTime bool) plan {
 //
 // Any other kernel takes less time for a whole batch (avx2-shuffle 4250) than generic-constant-time-8, so everything is
 // padded for it.
-func constantTimePadFrom(k uint8) int {
+func constantTimeLimitsOf(k uint8) limits {
 	if k == kernelConstantTime {
-		return 25
+		return limits{padFrom: 25}
 	}
-	return 1
+	return limits{padFrom: 1}
 }
 
 // primitive is this package's name in TWOGATHER_KERNEL and in the registry.
@@ -140,6 +185,10 @@ func init() {
 			}
 			return func(key []byte) (*Cipher, error) { return newCipher(key, p) }
 		},
+		Pieces: func(features hwfeatures.Set, constantTime bool, n int) []kernel.Piece {
+			p := selectPlan(features, constantTime)
+			return p.pieces(n)
+		},
 	}
 	for i := range kernels {
 		p.Kernels = append(p.Kernels, kernels[i].Info())
@@ -161,26 +210,22 @@ func cut(n, batch int) int {
 // CBC decryption instead, in fused kernels as far down the plan as there are any; the chain becomes the next counter, whose
 // last four bytes must not wrap before the end, or the next IV.
 func (c *Cipher) crypt(decrypt bool, dst, src []byte, chain *[BlockSize]byte) {
-	for i := range c.plan.steps {
-		s := &c.plan.steps[i]
-		if chain != nil && !isFused(s.kernel) {
+	for len(src) > 0 {
+		s := c.plan.stepFor(len(src))
+		switch batch := int(s.batch); {
+		case chain != nil && !isFused(s.kernel):
 			c.cryptUnfused(decrypt, dst, src, chain)
 			return
-		}
-		for len(src) >= int(s.batch) {
-			n := cut(len(src), int(s.batch))
+		case len(src) < batch:
+			c.cryptPadded(s, decrypt, dst, src, chain)
+			return
+		default:
+			n := cut(len(src), batch)
 			cryptWith(s.kernel, decrypt, &c.schedule, dst[:n], src[:n], chain)
 			if chain != nil && !decrypt {
 				advance(chain, n)
 			}
 			dst, src = dst[n:], src[n:]
-		}
-		if len(src) == 0 {
-			return
-		}
-		if len(src) >= int(s.pad) {
-			c.cryptPadded(s, decrypt, dst, src, chain)
-			return
 		}
 	}
 }

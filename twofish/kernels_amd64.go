@@ -12,11 +12,11 @@ const (
 	kernelPermute = iota
 	kernelShuffle512
 	kernelHybrid
+	kernelGFNIShuffle
+	kernelShuffle
 	kernelVPGATHER
 	kernelManual
 	kernelManual8
-	kernelGFNIShuffle
-	kernelShuffle
 	kernelScalarBMI2
 	kernelScalar
 	kernelGeneric
@@ -45,6 +45,20 @@ var kernels = kernel.Table[funcs]{
 		Batch:    80,
 		Funcs:    fused(encryptHybrid, decryptHybrid),
 	},
+	kernelGFNIShuffle: {
+		Name:         "avx2-gfni-shuffle",
+		Requires:     hwfeatures.IntelAVX2 | hwfeatures.IntelGFNI,
+		Batch:        64,
+		Funcs:        fused(encryptGFNIShuffle, decryptGFNIShuffle),
+		ConstantTime: true,
+	},
+	kernelShuffle: {
+		Name:         "avx2-shuffle",
+		Requires:     hwfeatures.IntelAVX2,
+		Batch:        64,
+		Funcs:        fused(encryptShuffle, decryptShuffle),
+		ConstantTime: true,
+	},
 	kernelVPGATHER: {
 		Name:     "avx2-vpgather",
 		Requires: hwfeatures.IntelAVX2,
@@ -63,20 +77,6 @@ var kernels = kernel.Table[funcs]{
 		Requires: hwfeatures.IntelAVX2 | hwfeatures.IntelBMI2,
 		Batch:    8,
 		Funcs:    fused(encryptManual8, decryptManual8),
-	},
-	kernelGFNIShuffle: {
-		Name:         "avx2-gfni-shuffle",
-		Requires:     hwfeatures.IntelAVX2 | hwfeatures.IntelGFNI,
-		Batch:        64,
-		Funcs:        fused(encryptGFNIShuffle, decryptGFNIShuffle),
-		ConstantTime: true,
-	},
-	kernelShuffle: {
-		Name:         "avx2-shuffle",
-		Requires:     hwfeatures.IntelAVX2,
-		Batch:        64,
-		Funcs:        fused(encryptShuffle, decryptShuffle),
-		ConstantTime: true,
 	},
 	kernelScalarBMI2: {
 		Name:     "amd64-scalar-bmi2",
@@ -97,15 +97,18 @@ var kernels = kernel.Table[funcs]{
 // maxBatch is the largest batch of any kernel, in bytes.
 const maxBatch = 80 * BlockSize
 
-// padFrom says from how many blocks on a remainder takes less time padded to a batch of kernel k than by way of the smaller
-// kernels. On Zen 5 (EPYC), in cycles for a call of so many blocks:
+// limitsOf says what a step with kernel k leaves to smaller kernels, because it takes less time so. Cycles for a call of so
+// many blocks, what is left padded, on Zen 3 (EPYC, family 19h, model 01h), which has AVX2 and no more:
 //
-//	                                       43 blocks   44   45   46   68   69
-//	avx2-hybrid, padded                                              4324 4324
-//	avx2-manual and smaller ones                                     4241 4379
-//	avx2-gfni-shuffle, padded                4177 4153 4148 4143
-//	avx2-shuffle, padded                     4261 4251 4256 4251
-//	amd64-scalar                             4143 4221 4412 4452
+//	                    6 blocks    7    8   13   16   22   24   48   51   64   72   80  117   128   160   192
+//	avx2-hybrid                                                     5730 5704 5749 5651      11226 10335 16173
+//	avx2-shuffle                                               4807 4805 4559           9432  8779 13321 12782
+//	avx2-manual                           1662 1535 2981 3005 4305 5733 5647           11334 11130 13677 16364
+//	avx2-manual-8            863  872  821 1709 1567 2366 2299 4561 5380 6016
+//	amd64-scalar-bmi2        782  870  960 1664 1853 2540 2733 5482 5819
+//	the plan                 782  865  814 1652 1529 2364 2292 4290 4779 4557 5751 5651 9443  8804 10354 12782
+//
+// The spans are lengths of which the larger kernel would leave a remainder that costs more than it saves. And on Zen 5 (EPYC, family 1Ah, model 02h), which has AVX-512:
 //
 //	                                        5 blocks    6    7   12   13   15   24   25
 //	avx512-permute, padded                                  1040 1038 1043
@@ -114,22 +117,22 @@ const maxBatch = 80 * BlockSize
 //	avx2-manual, padded                                     1035 1033 1029
 //	avx2-manual-8, padded                        626  628  628           1223
 //	amd64-scalar-bmi2, from 8 on after a batch   570  626  666  975 1159
-func padFrom(k uint8) int {
+func limitsOf(k uint8) limits {
 	switch k {
-	case kernelPermute, kernelManual:
-		return 13
+	case kernelPermute:
+		return limits{padFrom: 13}
+	case kernelManual:
+		return limits{13, []span{{22, 24}}}
 	case kernelShuffle512:
-		return 25
+		return limits{padFrom: 25}
 	case kernelHybrid:
-		return 69
-	case kernelGFNIShuffle:
-		return 44
-	case kernelShuffle:
-		return 45
+		return limits{72, []span{{117, 128}, {185, 192}}}
+	case kernelGFNIShuffle, kernelShuffle:
+		return limits{padFrom: 51}
 	case kernelManual8:
-		return 7
+		return limits{padFrom: 7}
 	}
-	return kernels[k].Batch // never
+	return limits{padFrom: kernels[k].Batch} // never
 }
 
 // encryptWith calls kernel k's encrypt directly, or, with a counter, its ctr.
@@ -141,16 +144,16 @@ func encryptWith(k uint8, s *schedule, dst, src []byte, counter *[BlockSize]byte
 		encryptShuffle512(s, dst, src, counter)
 	case kernelHybrid:
 		encryptHybrid(s, dst, src, counter)
+	case kernelGFNIShuffle:
+		encryptGFNIShuffle(s, dst, src, counter)
+	case kernelShuffle:
+		encryptShuffle(s, dst, src, counter)
 	case kernelVPGATHER:
 		encryptVPGATHER(s, dst, src, counter)
 	case kernelManual:
 		encryptManual(s, dst, src, counter)
 	case kernelManual8:
 		encryptManual8(s, dst, src, counter)
-	case kernelGFNIShuffle:
-		encryptGFNIShuffle(s, dst, src, counter)
-	case kernelShuffle:
-		encryptShuffle(s, dst, src, counter)
 	case kernelScalarBMI2:
 		encryptScalarBMI2(s, dst, src)
 	case kernelScalar:
@@ -173,16 +176,16 @@ func decryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) {
 		decryptShuffle512(s, dst, src, iv)
 	case kernelHybrid:
 		decryptHybrid(s, dst, src, iv)
+	case kernelGFNIShuffle:
+		decryptGFNIShuffle(s, dst, src, iv)
+	case kernelShuffle:
+		decryptShuffle(s, dst, src, iv)
 	case kernelVPGATHER:
 		decryptVPGATHER(s, dst, src, iv)
 	case kernelManual:
 		decryptManual(s, dst, src, iv)
 	case kernelManual8:
 		decryptManual8(s, dst, src, iv)
-	case kernelGFNIShuffle:
-		decryptGFNIShuffle(s, dst, src, iv)
-	case kernelShuffle:
-		decryptShuffle(s, dst, src, iv)
 	case kernelScalarBMI2:
 		decryptScalarBMI2(s, dst, src)
 	case kernelScalar:
@@ -197,7 +200,7 @@ func decryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) {
 }
 
 // isFused reports whether kernel k has ctr and cbcDecrypt.
-func isFused(k uint8) bool { return k <= kernelShuffle }
+func isFused(k uint8) bool { return k < kernelScalarBMI2 }
 
 // cbcEncryptWith calls kernel k's cbcEncrypt directly and reports whether there is one.
 func cbcEncryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) bool {

@@ -31,18 +31,18 @@ var kernels = kernel.Table[funcs]{
 // maxBatch is the largest batch of any kernel, in bytes.
 const maxBatch = lanes * BlockSize
 
-// padFrom says from how many blocks on a remainder takes less time padded to a batch of kernel k than by way of the smaller
+// limitsOf says from how many blocks on a remainder takes less time padded to a batch of kernel k than by way of the smaller
 // kernels. Nobody has timed it yet: 16 stands between what llvm-mca 19 models.
 //
 //	                             neon-shuffle, one batch   generic, one block   even at
 //	instructions, counted                           8280                  710   12 blocks
 //	cycles, model of Neoverse V1 and V2             2320                  223   11
 //	cycles, model of Neoverse N1                    4700                  247   20
-func padFrom(k uint8) int {
+func limitsOf(k uint8) limits {
 	if k == kernelNEON {
-		return 16
+		return limits{padFrom: 16}
 	}
-	return kernels[k].Batch // never
+	return limits{padFrom: kernels[k].Batch} // never
 }
 
 // encryptWith calls kernel k's encrypt directly, or, with a counter, its ctr.

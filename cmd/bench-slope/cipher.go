@@ -177,6 +177,9 @@ type choice struct {
 	asked  bool   // by --kernel
 }
 
+// title names the kernels.
+func (c choice) title() string { return strings.Join(c.names, "+") }
+
 // choose reads the value of --kernel for a primitive.
 func choose(p *kernel.Primitive, features hwfeatures.Set, constantTime bool, want string) ([]choice, error) {
 	if want == "" {

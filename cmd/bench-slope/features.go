@@ -80,6 +80,9 @@ func runList(s *session, words []string) error {
 	if len(words) > 0 {
 		return usagef("list takes no word %q", words[0])
 	}
+	if s.plan {
+		return s.listPlans()
+	}
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "primitive\tname\trequires\tprefers\tbatch\tusable\tselected\tconstant-time")
 	for _, p := range kernel.Primitives() {

@@ -4,8 +4,10 @@
 //	bench-slope cipher twofish               the kernels that this processor uses
 //	bench-slope cipher twofish --kernel all  every kernel that it can run
 //	bench-slope cipher --constant-time       the constant-time ones that it uses
+//	bench-slope erasure -k 10 -p 4 -s 32K    erasure coding
 //	bench-slope hwf                          the processor, its features, and what they choose
 //	bench-slope list                         every kernel, usable or not
+//	bench-slope list --plan                  which of them take a call of how many blocks
 //
 // An operation is timed on buffers of 16 to 4,112 bytes. A straight line through the medians has the cost of a call as
 // its height and the cost of a byte as its slope; the slope is what is printed. bench-slope --help lists the options.
@@ -29,6 +31,7 @@ type command struct {
 
 var commands = []command{
 	{"cipher", "[ALGORITHM...]", "speed of ciphers: " + cipherNames() + "; all if none is named", runCipher},
+	{"erasure", "", "speed of erasure coding, as ISA-L's erasure_code_perf prints it", runErasure},
 	{"hwf", "", "the processor, its features and the kernels they choose", runHWF},
 	{"list", "", "every kernel, with what it requires and whether it is used", runList},
 }
@@ -79,6 +82,11 @@ func execute(args []string, out *output, stderr io.Writer) error {
 	}
 	for _, c := range commands {
 		if c.name == words[0] {
+			for _, o := range opts.given {
+				if !o.of(c.name) {
+					return usagef("%s has no option --%s, only %s", c.name, o.name, strings.Join(strings.Fields(o.commands), ", "))
+				}
+			}
 			return c.run(&session{
 				options:  opts,
 				features: hwfeatures.Enabled().Without(opts.disable),

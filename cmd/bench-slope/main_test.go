@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -63,7 +64,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help leaves --%s out", o.name)
 		}
 	}
-	for _, word := range []string{"cipher", "hwf", "list", "twofish"} {
+	for _, word := range []string{"cipher", "erasure", "hwf", "list", "twofish"} {
 		if !strings.Contains(help, word) {
 			t.Errorf("the help leaves %s out", word)
 		}
@@ -94,8 +95,8 @@ func TestWrongArguments(t *testing.T) {
 		{"cipher --bogus=1 twofish", []string{"-bogus", "--csv"}},
 		{"cipher --kernel", []string{"argument", "-kernel"}},
 		{"cipher --kernel=", []string{"-kernel", "name"}},
-		{"--csv", []string{"cipher, hwf, list"}},
-		{"chipher", []string{`"chipher"`, "cipher, hwf, list"}},
+		{"--csv", []string{"cipher, erasure, hwf, list"}},
+		{"chipher", []string{`"chipher"`, "cipher, erasure, hwf, list"}},
 		{"hwf twofish", []string{`"twofish"`}},
 		{"list twofish", []string{`"twofish"`}},
 		{"cipher twofish rot13", []string{`"rot13"`, "twofish"}},
@@ -110,6 +111,19 @@ func TestWrongArguments(t *testing.T) {
 		{"cipher --cpu-mhz NaN", []string{`"NaN"`, "auto"}},
 		{"cipher --repetitions 0", []string{`"0"`, "from 1"}},
 		{"cipher --repetitions 1e3", []string{`"1e3"`, "from 1"}},
+		{"cipher -k 3", []string{"cipher", "--k", "erasure"}},
+		{"erasure --key-size 128", []string{"erasure", "--key-size", "cipher"}},
+		{"erasure twofish", []string{`"twofish"`}},
+		{"erasure -k 0", []string{`"0"`, "from 1"}},
+		{"erasure -k 200 -p 57", []string{"200", "57", "256"}},
+		{"erasure -p 3 -e 4", []string{"4", "3"}},
+		{"erasure -k 3 -p 4 -e 4", []string{"4", "3"}},
+		{"erasure -s 32k", []string{`"32k"`, "32K"}},
+		{"erasure -s 0", []string{`"0"`, "32K"}},
+		{"erasure -s 2048M", []string{`"2048M"`, "1024M"}},
+		{"erasure --placement nowhere", []string{`"nowhere"`, "aligned", "staggered", "both"}},
+		{"erasure --time soon", []string{`"soon"`, "250ms"}},
+		{"erasure --kernel bogus", []string{`"bogus"`, "generic", "all"}},
 	} {
 		out, errs, status := call(strings.Fields(test.args)...)
 		if status != 2 || out != "" {
@@ -147,7 +161,7 @@ func TestUnusableKernel(t *testing.T) {
 func TestOptionsStandAnywhere(t *testing.T) {
 	want := options{
 		verbose: true, mhz: 3200.5, disable: hwfeatures.IntelAVX2 | hwfeatures.IntelGFNI | hwfeatures.ARMSVE,
-		repetitions: 7, kernel: "generic", keyBits: 192,
+		repetitions: 7, kernel: "generic", keyBits: 192, placements: []placement{aligned},
 	}
 	for _, args := range []string{
 		"--verbose --cpu-mhz 3200.5 --disable-hwf intel-avx2,intel-gfni --disable-hwf arm-sve --repetitions 7 " +
@@ -158,7 +172,8 @@ func TestOptionsStandAnywhere(t *testing.T) {
 			"--repetitions 7 --kernel all --kernel generic --key-size 128 --key-size 192",
 	} {
 		got, words, err := parse(strings.Fields(args))
-		if err != nil || got != want || strings.Join(words, " ") != "cipher twofish" {
+		got.given = nil
+		if err != nil || !reflect.DeepEqual(got, want) || strings.Join(words, " ") != "cipher twofish" {
 			t.Errorf("%s: %+v, words %q, %v", args, got, words, err)
 		}
 	}

@@ -5,20 +5,31 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/twogather/twogather/hwfeatures"
 )
 
 type options struct {
-	help, verbose, csv, unaligned, count, constantTime bool
+	help, verbose, csv, unaligned, count, constantTime, plan bool
 
 	mhz         float64 // 0: measured
 	disable     hwfeatures.Set
 	repetitions int
 	kernel      string // "": those that the features select
 	keyBits     int
+
+	placements   []placement
+	data, parity int // shards
+	erased       int // of them
+	size         int // of a shard, in bytes
+	sweep        bool
+	time         time.Duration // 0: the default
+
+	given []*option // in the order of the command line
 }
 
 // The default takes three to six seconds for one cipher.
@@ -31,38 +42,60 @@ const (
 type option struct {
 	name, argument, help string
 	set                  func(o *options, value string) error
+	commands             string // that have it; "": all
+}
+
+func (o *option) of(command string) bool {
+	return o.commands == "" || slices.Contains(strings.Fields(o.commands), command)
 }
 
 var optionTable = []option{
 	{"help", "", "print this text", func(o *options, _ string) error {
 		o.help = true
 		return nil
-	}},
+	}, ""},
 	{"verbose", "", "say on standard error what stands behind each figure", func(o *options, _ string) error {
 		o.verbose = true
 		return nil
-	}},
+	}, ""},
 	{"csv", "", "print figures as comma-separated values", func(o *options, _ string) error {
 		o.csv = true
 		return nil
-	}},
-	{"cpu-mhz", "N|auto", "the clock that cycles are counted in; auto, the default, measures it", setClock},
-	{"disable-hwf", "A,B", "do without features, and without those that build on them", setDisable},
-	{"repetitions", "N", fmt.Sprintf("how often each size is timed (default %d)", defaultRepetitions), setRepetitions},
+	}, ""},
+	{"cpu-mhz", "N|auto", "the clock that cycles are counted in; auto, the default, measures it", setClock, "cipher"},
+	{"disable-hwf", "A,B", "do without features, and without those that build on them", setDisable, ""},
+	{"repetitions", "N", fmt.Sprintf("how often each size is timed (default %d)", defaultRepetitions), setRepetitions, "cipher"},
 	{"unaligned", "", "move buffers off their alignment by one byte", func(o *options, _ string) error {
 		o.unaligned = true
 		return nil
-	}},
+	}, "cipher"},
 	{"count-instructions", "", "count instructions instead of taking times; works under emulation only", func(o *options, _ string) error {
 		o.count = true
 		return nil
-	}},
+	}, ""},
 	{"constant-time", "", "constant-time kernels only, and the key schedule too", func(o *options, _ string) error {
 		o.constantTime = true
 		return nil
-	}},
-	{"kernel", "NAME|all", "one kernel, or each that the processor can run; see list", setKernel},
-	{"key-size", "BITS", "128, 192 or 256 (default 256)", setKeySize},
+	}, ""},
+	{"plan", "", "which kernels take a call of how many blocks", func(o *options, _ string) error {
+		o.plan = true
+		return nil
+	}, "list"},
+	{"kernel", "NAME|all", "one kernel, or each that the processor can run; see list", setKernel, ""},
+	{"key-size", "BITS", "128, 192 or 256 (default 256)", setKeySize, "cipher"},
+	{"k", "N", "data shards (default 10)", setNumber(1, maxShards, func(o *options) *int { return &o.data }), "erasure"},
+	{"p", "N", "parity shards (default 4)", setNumber(1, maxShards, func(o *options) *int { return &o.parity }), "erasure"},
+	{"e", "N", "erased shards (default as many as parity shards)", setNumber(1, maxShards, func(o *options) *int { return &o.erased }), "erasure"},
+	{"s", "SIZE", "bytes of a shard, as in 1500, 32K and 1M (default 32K)", func(o *options, value string) (err error) {
+		o.size, err = parseSize(value)
+		return err
+	}, "erasure"},
+	{"sweep", "", "many shapes and sizes, those of -k, -p and -s where they are given", func(o *options, _ string) error {
+		o.sweep = true
+		return nil
+	}, "erasure"},
+	{"placement", "WHERE", "buffers aligned to pages, staggered by 192 bytes, or both (default aligned)", setPlacement, "erasure"},
+	{"time", "DURATION", "how long a figure is measured (default 1s, or 20ms in a sweep)", setTime, "erasure"},
 }
 
 func setClock(o *options, value string) error {
@@ -108,6 +141,26 @@ func setKernel(o *options, value string) error {
 	return nil
 }
 
+func setNumber(least, most int, field func(o *options) *int) func(o *options, value string) error {
+	return func(o *options, value string) error {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("want a number from %d to %d", least, most)
+		}
+		*field(o) = n
+		return nil
+	}
+}
+
+func setTime(o *options, value string) error {
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		return errors.New("want a time like 250ms")
+	}
+	o.time = d
+	return nil
+}
+
 func setKeySize(o *options, value string) error {
 	switch value {
 	case "128", "192", "256":
@@ -120,11 +173,14 @@ func setKeySize(o *options, value string) error {
 
 // parse takes the options out of args, wherever they stand, and returns the other words.
 func parse(args []string) (o options, words []string, err error) {
-	o = options{repetitions: defaultRepetitions, keyBits: 256}
+	o = options{repetitions: defaultRepetitions, keyBits: 256, placements: []placement{aligned}}
 	flags := flag.NewFlagSet("bench-slope", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the error says it all
 	for _, opt := range optionTable {
-		set := func(value string) error { return opt.set(&o, value) }
+		set := func(value string) error {
+			o.given = append(o.given, &opt)
+			return opt.set(&o, value)
+		}
 		if opt.argument == "" {
 			flags.BoolFunc(opt.name, opt.help, set)
 		} else {

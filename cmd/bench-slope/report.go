@@ -70,7 +70,7 @@ type csvReporter struct {
 func (r *csvReporter) section() {}
 
 func (r *csvReporter) begin(algorithm string, c choice) {
-	r.algorithm, r.kernels = algorithm, strings.Join(c.names, "+")
+	r.algorithm, r.kernels = algorithm, c.title()
 }
 
 func (r *csvReporter) row(operation string, f figure) {

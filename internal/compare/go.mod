@@ -3,10 +3,23 @@ module github.com/twogather/twogather/internal/compare
 go 1.26.0
 
 require (
+	github.com/klauspost/reedsolomon v1.14.2
 	github.com/twogather/twogather v0.0.0
 	golang.org/x/crypto v0.59.0
+	gonum.org/v1/plot v0.17.0
 )
 
-require golang.org/x/sys v0.50.0 // indirect
+require (
+	codeberg.org/go-fonts/liberation v0.5.0 // indirect
+	codeberg.org/go-latex/latex v0.2.0 // indirect
+	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
+	git.sr.ht/~sbinet/gg v0.7.0 // indirect
+	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
+	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/klauspost/cpuid/v2 v2.3.0 // indirect
+	golang.org/x/image v0.30.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
+)
 
 replace github.com/twogather/twogather => ../..

@@ -5,14 +5,7 @@ package main
 /*
 #cgo LDFLAGS: -lgcrypt
 #include <gcrypt.h>
-#include <stdlib.h>
-#include <time.h>
-
-static long long now(void) {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
+#include "clock.h"
 
 // start initialises the library and returns its version.
 static const char *start(void) {
@@ -96,7 +89,6 @@ import "C"
 
 import (
 	"time"
-	"unsafe"
 )
 
 const libgcryptMissing = ""
@@ -166,8 +158,6 @@ func libgcryptGCM(key, nonce, plaintext, additionalData []byte) (sealed []byte, 
 		pointer(additionalData), C.size_t(len(additionalData)), pointer(sealed), C.size_t(n), pointer(sealed[n:]))
 	return sealed, failed == 0
 }
-
-func pointer(b []byte) *C.uchar { return (*C.uchar)(unsafe.Pointer(unsafe.SliceData(b))) }
 
 func elapsed(ns C.longlong) time.Duration {
 	if ns < 0 {

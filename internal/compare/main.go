@@ -22,6 +22,15 @@ import (
 type work struct {
 	name string
 	size int
+	code *code // of an erasure code
+}
+
+// bytes is what speeds count.
+func (w work) bytes() int {
+	if w.code != nil {
+		return w.code.bytes()
+	}
+	return w.size
 }
 
 // A runner carries out a work n times and says how long it took.
@@ -34,6 +43,21 @@ type library struct {
 	prepare func(w work) runner
 }
 
+// A unit is how a table shows times.
+type unit struct {
+	name string
+	text func(ns float64, bytes int, clock float64) string
+}
+
+var (
+	cyclesPerByte = unit{"cycles per byte", func(ns float64, bytes int, clock float64) string {
+		return fmt.Sprintf("%.2f", ns*clock/float64(bytes))
+	}}
+	gigabytesPerSecond = unit{"GB/s", func(ns float64, bytes int, clock float64) string {
+		return fmt.Sprintf("%.2f", float64(bytes)/ns)
+	}}
+)
+
 // A result holds the best time of one operation, by library, in nanoseconds; 0 where there is none.
 type result struct {
 	work
@@ -42,6 +66,7 @@ type result struct {
 
 // A comparison is a table: the works of several libraries, with ratios to the first one.
 type comparison struct {
+	unit      unit
 	libraries []library
 	works     []work
 	results   []result
@@ -54,8 +79,11 @@ func main() {
 	asCSV := flag.Bool("csv", false, "print comma-separated values")
 	runs := flag.Int("runs", 400, "short `runs` for each library and operation")
 	only := flag.String("only", "", "only operations whose name contains this `text`")
+	plots := flag.String("plots", "", "measure what the charts show, and write them to this `folder`, instead of the tables")
+	plan := flag.Bool("plan", false, "look for lengths at which the plan takes longer than one of its kernels alone")
+	constantTime := flag.Bool("constant-time", false, "with -plan: the constant-time kernels and their plan")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: compare [options]\n\nTwofish beside golang.org/x/crypto/twofish and libgcrypt. Options:")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: compare [options]\n\nTwofish beside golang.org/x/crypto/twofish and libgcrypt, erasure codes beside\ngithub.com/klauspost/reedsolomon and ISA-L. Options:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -64,10 +92,26 @@ func main() {
 		os.Exit(2)
 	}
 	runtime.LockOSThread()
-	if libgcryptMissing != "" {
-		fmt.Fprintln(os.Stderr, "compare:", libgcryptMissing)
+	for _, missing := range []string{libgcryptMissing, isalMissing} {
+		if missing != "" {
+			fmt.Fprintln(os.Stderr, "compare:", missing)
+		}
 	}
-	comparisons := []comparison{twofishKernels(), twofishLibraries()}
+	if *plots != "" {
+		processor := fmt.Sprintf("%v, %s", hwfeatures.CPU(), runtime.Version())
+		if err := drawCharts(*plots, processor, *runs); err != nil {
+			fmt.Fprintln(os.Stderr, "compare:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *plan {
+		if !checkPlan(os.Stdout, twofishPlan(*constantTime), *runs, *only) {
+			os.Exit(1)
+		}
+		return
+	}
+	comparisons := []comparison{twofishKernels(), twofishLibraries(), erasureLibraries()}
 	for i := range comparisons {
 		c := &comparisons[i]
 		for _, w := range c.works {
@@ -95,10 +139,16 @@ func main() {
 // measure lets the libraries run in turn and keeps each one's best time.
 func measure(w work, libraries []library, runs int) result {
 	r := result{w, make([]float64, len(libraries))}
+	r.measure(libraries, runs)
+	return r
+}
+
+// measure goes on measuring.
+func (r *result) measure(libraries []library, runs int) {
 	prepared := make([]runner, len(libraries))
 	n := make([]int, len(libraries))
 	for i, l := range libraries {
-		if prepared[i] = l.prepare(w); prepared[i] == nil {
+		if prepared[i] = l.prepare(r.work); prepared[i] == nil {
 			continue
 		}
 		// Warm up, and find how many repetitions make a short run.
@@ -117,7 +167,6 @@ func measure(w work, libraries []library, runs int) result {
 			}
 		}
 	}
-	return r
 }
 
 // clockGHz measures a chain of dependent operations, one cycle each.
@@ -145,15 +194,15 @@ func dependentChain(n int) int {
 	return x | 1
 }
 
-// perByte is a time in cycles per byte, or, where there are no bytes, in nanoseconds.
-func (r *result) perByte(i int, clock float64) string {
+// cell is a time in the table's unit, or, where there are no bytes, in nanoseconds.
+func (r *result) cell(i int, u unit, clock float64) string {
 	switch {
 	case r.best[i] == 0:
 		return "–"
 	case r.size == 0:
 		return fmt.Sprintf("%.0f ns", r.best[i])
 	default:
-		return fmt.Sprintf("%.2f", r.best[i]*clock/float64(r.size))
+		return u.text(r.best[i], r.bytes(), clock)
 	}
 }
 
@@ -180,7 +229,7 @@ func (w work) sizeText() string {
 
 func printTable(out io.Writer, c comparison, clock float64) {
 	first := c.libraries[0].name
-	fmt.Fprintf(out, "\n%-28s %8s", "cycles per byte", "")
+	fmt.Fprintf(out, "\n%-28s %8s", c.unit.name, "")
 	for _, l := range c.libraries {
 		fmt.Fprintf(out, " %*s", l.width(), l.name)
 	}
@@ -197,7 +246,7 @@ func printTable(out io.Writer, c comparison, clock float64) {
 	for _, r := range c.results {
 		fmt.Fprintf(out, "%-28s %8s", r.name, r.sizeText())
 		for i, l := range c.libraries {
-			fmt.Fprintf(out, " %*s", l.width(), r.perByte(i, clock))
+			fmt.Fprintf(out, " %*s", l.width(), r.cell(i, c.unit, clock))
 		}
 		fmt.Fprint(out, "  ")
 		for i, l := range others {
@@ -212,17 +261,17 @@ func (l library) width() int { return max(8, len(l.name)) }
 
 func printCSV(out io.Writer, c comparison, clock float64) error {
 	w := csv.NewWriter(out)
-	w.Write([]string{"operation", "bytes", "library", "ns", "cycles/byte", "times " + c.libraries[0].name})
+	w.Write([]string{"operation", "bytes", "library", "ns", c.unit.name, "times " + c.libraries[0].name})
 	for _, r := range c.results {
 		for i, l := range c.libraries {
 			if r.best[i] == 0 {
 				continue
 			}
-			perByte := ""
+			speed := ""
 			if r.size > 0 {
-				perByte = strconv.FormatFloat(r.best[i]*clock/float64(r.size), 'f', 3, 64)
+				speed = c.unit.text(r.best[i], r.bytes(), clock)
 			}
-			w.Write([]string{r.name, strconv.Itoa(r.size), l.name, strconv.FormatFloat(r.best[i], 'f', 1, 64), perByte, r.ratio(i)})
+			w.Write([]string{r.name, strconv.Itoa(r.size), l.name, strconv.FormatFloat(r.best[i], 'f', 1, 64), speed, r.ratio(i)})
 		}
 	}
 	w.Flush()

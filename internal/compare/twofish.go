@@ -37,15 +37,15 @@ func twofishWorks() []work {
 	var works []work
 	for _, mode := range []string{ecbEncrypt, ecbDecrypt, cbcEncrypt, cbcDecrypt, ctr, gcmSeal, gcmOpen} {
 		for _, size := range []int{16, 256, 4 << 10, 16 << 10, 64 << 10, 1 << 20} {
-			works = append(works, work{mode, size})
+			works = append(works, work{name: mode, size: size})
 		}
 	}
 	for _, name := range []string{blockEncrypt, blockDecrypt, bulkOne, streamOne} {
-		works = append(works, work{name, 16})
+		works = append(works, work{name: name, size: 16})
 	}
 	for _, name := range []string{newCipher, newAndProcess} {
 		for _, size := range keySizes {
-			works = append(works, work{name + keyName(size), 0})
+			works = append(works, work{name: name + keyName(size)})
 		}
 	}
 	return works
@@ -57,10 +57,10 @@ func keyName(size int) string {
 
 // twofishKernels compares this package's kernels, each used for everything.
 func twofishKernels() comparison {
-	c := comparison{}
+	c := comparison{unit: cyclesPerByte}
 	for _, mode := range []string{ecbEncrypt, ecbDecrypt} {
 		for _, size := range []int{16, 2 * 16, 3 * 16, 4 * 16, 8 * 16, 16 * 16, 16 << 10} {
-			c.works = append(c.works, work{mode, size})
+			c.works = append(c.works, work{name: mode, size: size})
 		}
 	}
 	p := kernel.Lookup("twofish")
@@ -85,7 +85,7 @@ func twofishLibraries() comparison {
 			return goRunner(w, func(key []byte) cipher.Block { return must(xtwofish.NewCipher(key)) })
 		}},
 	}
-	return comparison{libraries: append(libraries, libgcrypt()...), works: twofishWorks()}
+	return comparison{unit: cyclesPerByte, libraries: append(libraries, libgcrypt()...), works: twofishWorks()}
 }
 
 func must[T any](v T, err error) T {

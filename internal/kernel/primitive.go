@@ -25,6 +25,16 @@ type Primitive struct {
 	// New returns the primitive's constructor, whose type is the primitive's own, bound to the kernels that the
 	// features select, as for Selected, or, where name is not empty, to that one.
 	New func(features hwfeatures.Set, constantTime bool, name string) any
+	// Pieces returns what the kernels that New with an empty name binds take of a call of n units, one after the other.
+	// It is nil where one kernel takes all of a call.
+	Pieces func(features hwfeatures.Set, constantTime bool, n int) []Piece
+}
+
+// A Piece is what one kernel takes of a call.
+type Piece struct {
+	Kernel  string
+	Units   int
+	Padding int // units that are added to make a batch
 }
 
 var primitives []*Primitive

@@ -46,6 +46,18 @@ var (
 		Carries: []int{1, 2, 12, 13, 16, 17, 40},
 		Rounds:  20,
 	}
+	// least is what of that is worth doing for slow kernels in Go, which are no other code on other processors.
+	least = Sizes{
+		Lengths: func(batch int) []int { return []int{0, 1, 2, batch - 1, batch, batch + 1} },
+		Bytes:   []int{0, 1, 15, 17},
+		Offsets: []int{0, 1},
+		Cuts:    40,
+		Long:    150,
+		Keys:    1,
+		Blocks:  2,
+		Carries: []int{1, 2},
+		Rounds:  2,
+	}
 )
 
 func upTo(n int) []int {
@@ -71,30 +83,32 @@ func around(batch int) []int {
 
 // Size returns the size of the checks in this process.
 func Size() *Sizes {
-	if Boundary() {
-		return &boundary
+	switch {
+	case !Boundary():
+		return &full
+	case reduced.Load() > 0 && small():
+		return &least
 	}
-	return &full
+	return &boundary
 }
 
 // reduced counts the tests that called Reduce and are not over.
 var reduced atomic.Int32
 
-// Reduce has t and its subtests keep to the boundaries, and whatever runs beside them: for a kernel in Go, which cannot
-// leave its buffers unnoticed, that takes its time.
+// Reduce has t and its subtests keep to the boundaries, or to less where all others do, and whatever runs beside them: for a
+// kernel in Go, which cannot leave its buffers unnoticed, that takes its time.
 func Reduce(t testing.TB) {
 	reduced.Add(1)
 	t.Cleanup(func() { reduced.Add(-1) })
 }
 
-// Boundary reports whether checks keep to the boundaries: after [Reduce], with the race detector, a forced kernel, or
-// -short.
+// small reports whether everything is slow here or done many times.
+func small() bool {
+	return raceDetector || testing.Short() || os.Getenv("TWOGATHER_TEST_SIZE") == "boundary" || os.Getenv("TWOGATHER_KERNEL") != ""
+}
+
+// Boundary reports whether checks keep to the boundaries: with the race detector, a forced kernel, -short or
+// TWOGATHER_TEST_SIZE=boundary, and after [Reduce].
 func Boundary() bool {
-	switch os.Getenv("TWOGATHER_TEST_SIZE") {
-	case "boundary":
-		return true
-	case "full":
-		return false
-	}
-	return reduced.Load() > 0 || raceDetector || testing.Short() || os.Getenv("TWOGATHER_KERNEL") != ""
+	return os.Getenv("TWOGATHER_TEST_SIZE") != "full" && (reduced.Load() > 0 || small())
 }

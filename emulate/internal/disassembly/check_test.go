@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -207,5 +208,26 @@ func TestEVEX(t *testing.T) {
 		if got := evex([]byte(tt.code)); got != tt.want {
 			t.Errorf("%x: %v", tt.code, got)
 		}
+	}
+}
+
+// TestMainLoop cuts the largest innermost loop out of code that has two inside another one, with a leap in the second.
+func TestMainLoop(t *testing.T) {
+	code := []string{
+		"mov $0x2,%ecx", "add %rax,%rbx", "dec %ecx", "jne 101", // a loop of three
+		"vpxor %ymm0,%ymm1,%ymm2", "dec %edx", "jne 10a", "mov %rax,0x8(%rsp)", "nopw 0x0(%rax)", "call 100", "xor %eax,%eax", "jne 104",
+		"dec %rsi", "jne 100", "jmp 100", "ret",
+	}
+	var list []instruction
+	for i, text := range code {
+		list = append(list, instruction{function: "f", address: 0x100 + uint64(i), text: text})
+	}
+	a := &assembler{target: targets["amd64"]}
+	want := []string{"vpxor %ymm0,%ymm1,%ymm2", "dec %edx", "jne .", "xor %eax,%eax", "jne ."}
+	if got, err := a.mainLoop(list); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+	if got, err := a.mainLoop(list[:3]); err == nil {
+		t.Errorf("%q in code without a loop", got)
 	}
 }

@@ -1,0 +1,33 @@
+// Command erasure writes the assembly of the erasure package. It is run from the directory _asm; every file is complete
+// before it takes the place of the old one.
+package main
+
+import (
+	"log"
+
+	"github.com/twogather/twogather/_asm/internal/output"
+)
+
+const (
+	command = "go run ./erasure"
+	dir     = "../erasure/"
+)
+
+func main() {
+	log.SetFlags(0)
+	for _, f := range []struct {
+		name    string
+		kernels []kernel
+	}{
+		{"kernels_avx2", []kernel{&nibbles{w: ymm}, split{}, &affine{w: ymm}, add{}}},
+		{"kernels_avx512", []kernel{&nibbles{w: zmm}, &affine{w: zmm}}},
+	} {
+		a := newAssembler()
+		for _, k := range f.kernels {
+			k.write(a)
+		}
+		if err := output.Assembly(a.Context, command, "erasure", dir+f.name); err != nil {
+			log.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package erasure
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/kernel"
+)
+
+// maxOutputs is how many outputs a pass over the sources has at most: their sums fill the registers.
+const maxOutputs = 6
+
+// An entry is a coefficient as a kernel in assembly multiplies by it: the products of the sixteen low nibbles and of the
+// sixteen high ones, or the coefficient's matrix over GF(2), four times.
+type entry [32]byte
+
+// A pass goes over the sources once and makes a few outputs. Kernels in assembly know where the fields lie.
+type pass struct {
+	outputs, sources [][]byte
+	entries          *byte // source by source, for those that have any
+	ones             int   // so many sources come first whose coefficients are all 1; they have no entries
+	sum              int   // 1 if all coefficients of the first output are 1; it has no entries
+	// The sums of sources that an earlier pass has parked, if there was one, and where to park sums instead of writing the
+	// outputs: 64 bytes of the first output, 64 of the second and so on, then the next 64 of the first, or 128 each where
+	// a kernel works so.
+	start, park *byte
+	// The range of bytes. Kernels in assembly may begin up to 63 bytes earlier, since their last step is a whole one, and
+	// need to be 64 at least.
+	from, to int
+}
+
+// funcs are one kernel's operations. A call through a func value would make its caller's buffers escape to the heap. So the
+// table's functions serve tests and tools; production calls reach the same ones by the switches beside the table.
+type funcs struct {
+	dot func(p *pass)
+	// update adds the products of the bytes of source and of the entries' coefficients to the outputs, as many as there are
+	// outputs, at most six.
+	update func(outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int)
+	// add does the same for one output and the coefficient 1.
+	add func(output, source []byte, from, to int)
+	// split and dotSplit do what dot does for four to six outputs in two parts, of which the first is done once for all
+	// outputs. Kernels that gain nothing by it have none.
+	split    func(nibbles *byte, sources [][]byte, from, to int)
+	dotSplit func(nibbles *byte, outputs [][]byte, entries *byte, sources, from, to int)
+}
+
+// genericKernel is the last row of every table.
+var genericKernel = kernel.Kernel[funcs]{
+	Name:  "generic",
+	Batch: 8,
+	Funcs: funcs{dot: dotGeneric, update: updateGeneric, add: addGeneric},
+}
+
+// A form is what a kernel's entries look like.
+type form struct {
+	entries *[256]entry // by coefficient
+	size    int         // of what a dot product takes of each
+}
+
+var (
+	nibbleEntries = sync.OnceValue(func() *[256]entry {
+		var all [256]entry
+		for c := range all {
+			for x := range byte(16) {
+				all[c][x] = mul(byte(c), x)
+				all[c][16+x] = mul(byte(c), x<<4)
+			}
+		}
+		return &all
+	})
+	// Byte 7-i of a matrix says which bits of x make bit i of c·x.
+	matrixEntries = sync.OnceValue(func() *[256]entry {
+		var all [256]entry
+		for c := range all {
+			for j := range 8 {
+				for i, p := 0, mul(byte(c), 1<<j); i < 8; i++ {
+					for at := 7 - i; at < len(all[c]); at += 8 {
+						all[c][at] |= p >> i & 1 << j
+					}
+				}
+			}
+		}
+		return &all
+	})
+	// The kernel in Go finds the coefficient in the first byte.
+	plainEntries = sync.OnceValue(func() *[256]entry {
+		var all [256]entry
+		for c := range all {
+			all[c][0] = byte(c)
+		}
+		return &all
+	})
+	// products[c][x] is c·x.
+	products = sync.OnceValue(func() *[256][256]byte {
+		var all [256][256]byte
+		for c := range all {
+			for x := range all[c] {
+				all[c][x] = mul(byte(c), byte(x))
+			}
+		}
+		return &all
+	})
+)
+
+// primitive is this package's name in TWOGATHER_KERNEL and in the registry.
+const primitive = "erasure"
+
+// selectKernel is the default kernel, unless TWOGATHER_KERNEL forces one.
+func selectKernel(features hwfeatures.Set) int {
+	if k := kernels.Forced(primitive, features); k >= 0 {
+		return k
+	}
+	return kernels.Default(features)
+}
+
+// The kernel is chosen once, for all Tables of the process.
+var defaultKernel = selectKernel(hwfeatures.Enabled())
+
+func init() {
+	p := &kernel.Primitive{
+		Name: primitive,
+		Selected: func(features hwfeatures.Set, constantTime bool) []string {
+			if constantTime {
+				return nil
+			}
+			return []string{kernels[selectKernel(features)].Name}
+		},
+		New: func(features hwfeatures.Set, _ bool, name string) any {
+			k := selectKernel(features)
+			if name != "" {
+				k = kernels.Index(name)
+			}
+			return func(matrix [][]byte) (*Tables, error) { return newTablesWith(matrix, k) }
+		},
+	}
+	for i := range kernels {
+		p.Kernels = append(p.Kernels, kernels[i].Info())
+	}
+	kernel.Register(p)
+}
+
+// minLength is the shortest shard that kernels in assembly take. Shorter ones go through a buffer.
+const minLength = 64
+
+// maxCall is how many bytes, of sources and outputs together, one kernel call covers at most. A goroutine inside assembly
+// cannot be preempted, so longer calls would keep the garbage collector waiting.
+const maxCall = 64 << 10
+
+// cut is how many bytes of each of so many shards a call takes. It is a multiple of every kernel's step.
+func cut(shards int) int { return max(maxCall/shards&^127, 128) }
+
+// run does the pass for the bytes from..to, in several calls where there are many.
+func (p *pass) run(k uint8, from, to int) {
+	n := cut(len(p.outputs) + len(p.sources))
+	for ; from < to; from += n {
+		p.from, p.to = from, min(from+n, to)
+		dotWith(k, p)
+	}
+}
+
+// pointer returns where b begins.
+func pointer(b []byte) *byte { return unsafe.SliceData(b) }

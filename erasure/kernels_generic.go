@@ -1,0 +1,72 @@
+package erasure
+
+import (
+	"crypto/subtle"
+	"encoding/binary"
+	"unsafe"
+)
+
+// genericBlock is how much of the shards dotGeneric does at a time: the sums stay in the first cache.
+const genericBlock = 4096
+
+// dotGeneric does a pass without parked sums.
+func dotGeneric(p *pass) {
+	rows := products()
+	dense := len(p.outputs) - p.sum // entries of a source
+	entries := unsafe.Slice(p.entries, dense*(len(p.sources)-p.ones))
+	for from := p.from; from < p.to; from += genericBlock {
+		to := min(from+genericBlock, p.to)
+		for i, out := range p.outputs {
+			out = out[from:to]
+			for j, source := range p.sources {
+				c := byte(1)
+				if j >= p.ones && i >= p.sum {
+					c = entries[(j-p.ones)*dense+i-p.sum]
+				}
+				switch source = source[from:to]; {
+				case j == 0:
+					multiply(out, source, &rows[c])
+				case c == 1:
+					subtle.XORBytes(out, out, source)
+				default:
+					multiplyAdd(out, source, &rows[c])
+				}
+			}
+		}
+	}
+}
+
+func updateGeneric(outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int) {
+	rows := products()
+	for i, out := range outputs {
+		multiplyAdd(out[from:to], source[from:to], &rows[entries[i][0]])
+	}
+}
+
+func addGeneric(output, source []byte, from, to int) {
+	subtle.XORBytes(output[from:to], output[from:to], source[from:to])
+}
+
+// product multiplies eight bytes.
+func product(x uint64, row *[256]byte) uint64 {
+	return uint64(row[byte(x)]) | uint64(row[byte(x>>8)])<<8 | uint64(row[byte(x>>16)])<<16 | uint64(row[byte(x>>24)])<<24 |
+		uint64(row[byte(x>>32)])<<32 | uint64(row[byte(x>>40)])<<40 | uint64(row[byte(x>>48)])<<48 | uint64(row[x>>56])<<56
+}
+
+func multiply(out, source []byte, row *[256]byte) {
+	for ; len(source) >= 8 && len(out) >= 8; out, source = out[8:], source[8:] {
+		binary.LittleEndian.PutUint64(out, product(binary.LittleEndian.Uint64(source), row))
+	}
+	for i, x := range source {
+		out[i] = row[x]
+	}
+}
+
+func multiplyAdd(out, source []byte, row *[256]byte) {
+	for ; len(source) >= 8 && len(out) >= 8; out, source = out[8:], source[8:] {
+		binary.LittleEndian.PutUint64(out, binary.LittleEndian.Uint64(out)^product(binary.LittleEndian.Uint64(source), row))
+	}
+	for i, x := range source {
+		out[i] ^= row[x]
+	}
+}

@@ -1,0 +1,26 @@
+//go:build purego || !amd64
+
+package erasure
+
+import "github.com/twogather/twogather/internal/kernel"
+
+// Rows of the table.
+const kernelGeneric = 0
+
+var kernels = kernel.Table[funcs]{kernelGeneric: genericKernel}
+
+func formOf(uint8) form { return form{plainEntries(), 1} }
+
+func dotWith(_ uint8, p *pass) { dotGeneric(p) }
+
+func updateWith(_ uint8, outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int) {
+	updateGeneric(outputs, source, entries, from, to)
+}
+
+func addWith(_ uint8, output, source []byte, from, to int) { addGeneric(output, source, from, to) }
+
+func splits(uint8) bool { return false }
+
+func splitWith(uint8, *byte, [][]byte, int, int) {}
+
+func dotSplitWith(uint8, *byte, [][]byte, *byte, int, int, int) {}

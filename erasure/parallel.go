@@ -1,0 +1,169 @@
+package erasure
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/twogather/twogather/internal/alias"
+)
+
+// checkApart checks that no output shares memory with another one or with a source.
+func checkApart(outputs [][]byte, firstOutput int, sources [][]byte, firstSource int) error {
+	for i, out := range outputs {
+		for j, other := range outputs[:i] {
+			if alias.AnyOverlap(out, other) {
+				return overlapError(firstOutput+i, firstOutput+j)
+			}
+		}
+		for j, other := range sources {
+			if alias.AnyOverlap(out, other) {
+				return overlapError(firstOutput+i, firstSource+j)
+			}
+		}
+	}
+	return nil
+}
+
+func overlapError(output, other int) error {
+	return fmt.Errorf("erasure: shard %d would be written and shares memory with shard %d: %w", output, other, ErrOverlap)
+}
+
+const (
+	line = 64 // bytes in a line of the cache
+	// tileSize is how many bytes of each shard go through a scratch at a time, which then stays in the cache.
+	tileSize = 16 << 10
+	// share is the work, in products of two bytes, that is worth another goroutine.
+	share = 4 << 20
+)
+
+// encode overwrites the outputs with t times the sources.
+func (c *Codec) encode(t *Tables, outputs, sources [][]byte) {
+	if len(outputs) == 0 {
+		return
+	}
+	n := len(sources[0])
+	workers := c.workers(n, len(sources)*len(outputs))
+	if workers == 1 {
+		t.encode(outputs, sources)
+		return
+	}
+	c.split(n, stepFor(n, workers), workers, func(w *workspace, from, to int) {
+		t.encode(w.cutOutputs(outputs, from, to), w.cutSources(sources, from, to))
+	})
+}
+
+// update adds column idx of t times the source to the outputs.
+func (c *Codec) update(t *Tables, outputs [][]byte, column int, source []byte) {
+	if len(outputs) == 0 {
+		return
+	}
+	n := len(source)
+	workers := c.workers(n, len(outputs))
+	if workers == 1 {
+		t.update(outputs, column, source)
+		return
+	}
+	c.split(n, stepFor(n, workers), workers, func(w *workspace, from, to int) {
+		t.update(w.cutOutputs(outputs, from, to), column, source[from:to])
+	})
+}
+
+// tiles calls f for ranges of at most tileSize that make up n. Where there are no products, there is nothing to do.
+func (c *Codec) tiles(n, products int, f func(w *workspace, from, to int)) {
+	if products == 0 {
+		return
+	}
+	c.split(n, tileSize, c.workers(n, products), f)
+}
+
+// workers returns how many goroutines n times so many products are worth.
+func (c *Codec) workers(n, products int) int {
+	most := min(n/tileSize, int(int64(n)*int64(products)/share))
+	if most <= 1 || c.concurrency == 1 {
+		return 1
+	}
+	most = min(most, runtime.GOMAXPROCS(0))
+	if c.concurrency > 0 {
+		most = min(most, c.concurrency)
+	}
+	return most
+}
+
+// stepFor cuts n into four pieces for each worker, so that none waits long for one that was held up.
+func stepFor(n, workers int) int {
+	return max(tileSize, (n/(4*workers)+line)/line*line)
+}
+
+// split calls f for ranges of step bytes that make up n, from a number of goroutines of which the caller's is one. All
+// calls have returned when it does.
+func (c *Codec) split(n, step, workers int, f func(w *workspace, from, to int)) {
+	var next atomic.Int64
+	work := func() {
+		w := c.workspaces.Get().(*workspace)
+		defer c.workspaces.Put(w)
+		for {
+			from := next.Add(int64(step)) - int64(step)
+			if from >= int64(n) {
+				break
+			}
+			f(w, int(from), min(int(from)+step, n))
+		}
+		clear(w.sources[:cap(w.sources)])
+		clear(w.outputs[:cap(w.outputs)])
+	}
+	var others sync.WaitGroup
+	for range workers - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+}
+
+// A workspace is what one goroutine needs besides the shards.
+type workspace struct {
+	sources, outputs [][]byte // for parts of shards
+	buffers          [][]byte
+}
+
+func (w *workspace) cutSources(shards [][]byte, from, to int) [][]byte {
+	w.sources = window(w.sources, shards, from, to)
+	return w.sources
+}
+
+func (w *workspace) cutOutputs(shards [][]byte, from, to int) [][]byte {
+	w.outputs = window(w.outputs, shards, from, to)
+	return w.outputs
+}
+
+// window returns a part of each shard, in memory of parts if there is enough.
+func window(parts, shards [][]byte, from, to int) [][]byte {
+	parts = parts[:0]
+	for _, s := range shards {
+		parts = append(parts, s[from:to])
+	}
+	return parts
+}
+
+// scratch returns buffers of tileSize bytes, at least so many. Their contents do not matter.
+func (w *workspace) scratch(buffers int) [][]byte {
+	if len(w.buffers) < buffers {
+		w.buffers = allocate(buffers, tileSize)
+	}
+	return w.buffers
+}
+
+// allocate returns zeroed slices of size bytes as [Codec.AllocAligned] describes them.
+func allocate(n, size int) [][]byte {
+	// An odd number of lines from one to the next: 64 slices in turn have 64 different places in 4 KiB.
+	step := ((size+line-1)/line | 3) * line
+	block := make([]byte, n*step+line)
+	block = block[-uintptr(unsafe.Pointer(unsafe.SliceData(block)))%line:]
+	slices := make([][]byte, n)
+	for i := range slices {
+		slices[i] = block[i*step:][:size:size]
+	}
+	return slices
+}

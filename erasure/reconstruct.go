@@ -1,0 +1,148 @@
+package erasure
+
+import (
+	"crypto/subtle"
+	"fmt"
+)
+
+// Reconstruct rebuilds the lost shards, which are those that are empty. If a lost shard's slice has the capacity, that
+// memory is used.
+//
+// The shards that are left are taken to be right: Verify tells whether the set is consistent, if more are left than are
+// data shards.
+func (c *Codec) Reconstruct(shards [][]byte) error {
+	return c.reconstruct(shards, func(i int) bool { return true })
+}
+
+// ReconstructData is [Codec.Reconstruct] for data shards only. Lost parity shards stay empty.
+func (c *Codec) ReconstructData(shards [][]byte) error {
+	return c.reconstruct(shards, func(i int) bool { return i < c.data })
+}
+
+// ReconstructSome is [Codec.Reconstruct] for those shards that are required, data or parity: true for each. It costs what
+// they cost and not more. required has an element for each shard, or for each data shard, and then no parity shard is
+// rebuilt.
+func (c *Codec) ReconstructSome(shards [][]byte, required []bool) error {
+	if len(required) != c.data && len(required) != c.TotalShards() {
+		return fmt.Errorf("erasure: %d shards required or not, of %d data shards and %d in all: %w",
+			len(required), c.data, c.TotalShards(), ErrInvalidInput)
+	}
+	return c.reconstruct(shards, func(i int) bool { return i < len(required) && required[i] })
+}
+
+func (c *Codec) reconstruct(shards [][]byte, wanted func(i int) bool) error {
+	if err := checkNumber(len(shards), c.TotalShards()); err != nil {
+		return err
+	}
+	size, err := checkSizes(shards, 0, 0, true)
+	if err != nil {
+		return err
+	}
+	var p pattern
+	for i, s := range shards {
+		if len(s) > 0 {
+			p.left.add(i)
+		} else if wanted(i) {
+			p.wanted.add(i)
+		}
+	}
+	if p.wanted == (set{}) {
+		return nil
+	}
+	d, err := c.decoder(p)
+	if err != nil {
+		return err
+	}
+	rebuilt := make([][]byte, len(shards))
+	for _, i := range d.outputs {
+		if cap(shards[i]) >= size {
+			rebuilt[i] = shards[i][:size]
+		} else {
+			rebuilt[i] = make([]byte, size)
+		}
+	}
+	if err := checkApart(rebuilt, 0, shards, 0); err != nil {
+		return err
+	}
+	c.encode(d.tables, pick(rebuilt, d.outputs), pick(shards, d.inputs))
+	for _, i := range d.outputs {
+		shards[i] = rebuilt[i]
+	}
+	return nil
+}
+
+// DecodeIdx rebuilds shards from others that come one by one, or on several machines. expectInput is true for each shard
+// that is going to be an input in one of the calls and is the same in all of them. dst has a slice for each shard to be
+// rebuilt, zeroed before the first call; input has the shards that this call adds. What one call does not have is nil.
+// Each input must be added once, which is not checked.
+//
+// If expectInput is nil, input has results of other calls instead, which are added to those in dst: so several machines'
+// parts become the whole.
+func (c *Codec) DecodeIdx(dst [][]byte, expectInput []bool, input [][]byte) error {
+	if err := checkNumber(len(dst), c.TotalShards()); err != nil {
+		return err
+	}
+	if err := checkNumber(len(input), c.TotalShards()); err != nil {
+		return err
+	}
+	if expectInput == nil {
+		return merge(dst, input)
+	}
+	if len(expectInput) != c.TotalShards() {
+		return fmt.Errorf("erasure: %d inputs expected or not, of %d shards: %w", len(expectInput), c.TotalShards(), ErrInvalidInput)
+	}
+	var p pattern
+	given := false
+	for i, expected := range expectInput {
+		given = given || len(input[i]) > 0
+		switch {
+		case expected && len(dst[i]) > 0:
+			return fmt.Errorf("erasure: shard %d: %w", i, ErrReconstructMismatch)
+		case !expected && len(input[i]) > 0:
+			return fmt.Errorf("erasure: shard %d is an input that was not expected: %w", i, ErrInvalidInput)
+		case expected:
+			p.left.add(i)
+		case len(dst[i]) > 0:
+			p.wanted.add(i)
+		}
+	}
+	d, err := c.decoder(p)
+	if err != nil || !given || len(d.outputs) == 0 {
+		return err
+	}
+	size, err := checkSizes(input, 0, 0, true)
+	if err != nil {
+		return err
+	}
+	if _, err := checkSizes(dst, 0, size, true); err != nil {
+		return err
+	}
+	if err := checkApart(dst, 0, input, 0); err != nil {
+		return err
+	}
+	outputs := pick(dst, d.outputs)
+	for column, i := range d.inputs {
+		if len(input[i]) > 0 {
+			c.update(d.tables, outputs, column, input[i])
+		}
+	}
+	return nil
+}
+
+// merge adds results of DecodeIdx to others.
+func merge(dst, input [][]byte) error {
+	for i, in := range input {
+		if len(in) > 0 && len(in) != len(dst[i]) {
+			return sizeError(i, len(in), len(dst[i]))
+		}
+	}
+	if err := checkApart(dst, 0, input, 0); err != nil {
+		return err
+	}
+	for i, in := range input {
+		if len(in) > 0 {
+			subtle.XORBytes(dst[i], dst[i], in)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,7 @@
+//go:build !cgo || !isal
+
+package main
+
+const isalMissing = "ISA-L is left out: install its headers (Debian: libisal-dev) and use make compare, or go run -tags isal ."
+
+func isal() []library { return nil }

@@ -1,0 +1,9 @@
+//go:build cgo && (libgcrypt || isal)
+
+package main
+
+import "C"
+
+import "unsafe"
+
+func pointer(b []byte) *C.uchar { return (*C.uchar)(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -1,0 +1,81 @@
+package raid6
+
+import (
+	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/kernel"
+)
+
+// primitive is this package's name in TWOGATHER_KERNEL and in the registry.
+const primitive = "raid6"
+
+// A step is what one call to a kernel does, besides its buffers.
+//
+// Q comes by Horner's rule: from the last disk down, it is doubled and the next disk added. A doubling is a shift, and an
+// addition of 1D in bytes that overflow. Kernels without an instruction for products do otherwise: they add it in bytes that
+// do not overflow, which takes no comparison, and so are wrong by 1D. After d doublings that adds up to an error that depends
+// on d alone.
+type step struct {
+	// offset is where p and q belong in the disks' chunks.
+	offset int
+	// lost are disks that count as zeros and are not read, the higher one first, or -1.
+	lost [2]int
+	// With carry, p and q hold what the disks above data have left; without, they are overwritten.
+	carry int
+	// correction is added to q in the end by kernels whose doublings leave an error.
+	correction byte
+	// product is what a partial update multiplies its Q by.
+	product *product
+}
+
+var noDisks = [2]int{-1, -1}
+
+// funcs are one kernel's operations. Nothing is checked: buffers have the same length and do not overlap.
+//
+// A call through a func value would make its caller's buffers escape to the heap. So the table's functions serve tests
+// and tools; production calls reach the same ones by the switches beside the table.
+type funcs struct {
+	syndrome, xorSyndrome func(p, q []byte, data [][]byte, s *step)
+	parity                func(p []byte, data [][]byte, s *step)
+	recoverData           func(x, y, p, q []byte, a, b *product)
+	recoverP              func(x, p, q []byte, b *product)
+}
+
+// The last row of every table.
+var genericKernel = kernel.Kernel[funcs]{
+	Name:  "generic",
+	Batch: 8,
+	Funcs: funcs{syndromeGeneric, xorSyndromeGeneric, parityGeneric, recoverDataGeneric, recoverPGeneric},
+}
+
+// selectKernel returns the row for a processor with the given features, or the one that TWOGATHER_KERNEL forces.
+func selectKernel(features hwfeatures.Set) int {
+	if k := kernels.Forced(primitive, features); k >= 0 {
+		return k
+	}
+	return kernels.Default(features)
+}
+
+// defaultKernel is chosen once, for the process.
+var defaultKernel = selectKernel(hwfeatures.Enabled())
+
+func init() {
+	p := &kernel.Primitive{
+		Name: primitive,
+		Selected: func(features hwfeatures.Set, constantTime bool) []string {
+			if constantTime {
+				return nil // there are no secrets here
+			}
+			return []string{kernels[selectKernel(features)].Name}
+		},
+		New: func(features hwfeatures.Set, _ bool, name string) any {
+			if name != "" {
+				return withKernel(kernels.Index(name))
+			}
+			return withKernel(selectKernel(features))
+		},
+	}
+	for i := range kernels {
+		p.Kernels = append(p.Kernels, kernels[i].Info())
+	}
+	kernel.Register(p)
+}

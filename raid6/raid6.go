@@ -1,0 +1,278 @@
+package raid6
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/twogather/twogather/internal/alias"
+)
+
+// An array has at least MinData and at most MaxData data disks. With more than MaxData, 2^i would come again.
+const (
+	MinData = 2
+	MaxData = 255
+)
+
+// ErrSeveral is what [Code.Locate] returns where no single disk explains what is wrong.
+var ErrSeveral = errors.New("raid6: more than one disk is wrong")
+
+// A Code computes P and Q with a kernel and a number of goroutines. The zero value uses the processor's best kernel, and
+// more than one goroutine where that is faster; [Tune] finds the best one for a given array. A Code may be copied, and used
+// by several goroutines at once.
+type Code struct {
+	chosen     uint8 // 0, or a row of the table plus one
+	goroutines int   // at most, or 0
+}
+
+func withKernel(k int) Code { return Code{chosen: uint8(k + 1)} }
+
+// kernel returns the row of the table that c uses.
+func (c Code) kernel() int {
+	if c.chosen == 0 {
+		return defaultKernel
+	}
+	return int(c.chosen) - 1
+}
+
+// Kernel returns the name of the kernel that c uses.
+func (c Code) Kernel() string { return kernels[c.kernel()].Name }
+
+// WithGoroutines returns c limited to n goroutines for a call. 1 computes everything in the caller's; 0 is the default.
+func (c Code) WithGoroutines(n int) Code {
+	c.goroutines = max(n, 0)
+	return c
+}
+
+// GenSyndrome overwrites p and q with the P and the Q of data. All chunks have the same length.
+func (c Code) GenSyndrome(data [][]byte, p, q []byte) error {
+	if err := checkData(data, 0, len(data), p, q); err != nil {
+		return err
+	}
+	c.run(work{op: opSyndrome, data: data, p: p, q: q, lost: noDisks})
+	return nil
+}
+
+// XorSyndrome adds to p and q what data[start:stop] contribute to them. It is called with what is in those chunks, to take
+// it away, and with what will be in them; or once, with the sums of the two. Chunks outside of the range are not looked at.
+func (c Code) XorSyndrome(data [][]byte, start, stop int, p, q []byte) error {
+	if err := checkData(data, start, stop, p, q); err != nil {
+		return err
+	}
+	c.run(work{op: opXorSyndrome, data: data[start:stop], p: p, q: q, lost: noDisks, index: start})
+	return nil
+}
+
+// Recover computes the chunks of at most two failed disks from all others. disks are the data disks, then P, then Q; failed
+// are indexes in that. What the failed ones' chunks hold does not matter: they are overwritten.
+func (c Code) Recover(disks [][]byte, failed ...int) error {
+	if err := checkFailed(disks, 2, failed); err != nil {
+		return err
+	}
+	n := len(disks) - 2
+	w := work{data: disks[:n], p: disks[n], q: disks[n+1], lost: noDisks}
+	low, high := -1, -1
+	switch len(failed) {
+	case 0:
+		return nil
+	case 1:
+		high = failed[0]
+	default:
+		low, high = min(failed[0], failed[1]), max(failed[0], failed[1])
+	}
+	switch {
+	case high < n && low < 0: // a data disk: P tells it
+		w.op, w.data, w.p, w.lost[0] = opParity, disks[:n+1], disks[high], high
+	case high < n:
+		w.op, w.lost, w.x, w.y = opRecoverData, [2]int{high, low}, disks[low], disks[high]
+	case high == n && low < 0:
+		w.op = opParity
+	case high == n:
+		w.op, w.lost[0], w.x = opRecoverP, low, disks[low]
+	case low < 0:
+		w.op = opQ
+	case low == n:
+		w.op = opSyndrome
+	default: // a data disk and Q
+		w.op, w.lost[0], w.x = opRecoverQ, low, disks[low]
+	}
+	c.run(w)
+	return nil
+}
+
+// Verify reports whether P and Q are those of the data disks. disks are as for [Code.Recover].
+func (c Code) Verify(disks [][]byte) (bool, error) {
+	if err := checkFailed(disks, 2, nil); err != nil {
+		return false, err
+	}
+	n := len(disks) - 2
+	f := c.compare(disks[:n], disks[n], disks[n+1], false)
+	return f == allRight, nil
+}
+
+// Locate returns the index of the one disk that is wrong, or -1 where none is. disks are as for [Code.Recover], which can
+// put the disk right. The error is [ErrSeveral] where one disk does not explain what is wrong. Three wrong disks can look
+// like one, and so can two if they are wrong at the same bytes.
+func (c Code) Locate(disks [][]byte) (int, error) {
+	if err := checkFailed(disks, 2, nil); err != nil {
+		return -1, err
+	}
+	n := len(disks) - 2
+	switch f := c.compare(disks[:n], disks[n], disks[n+1], true); f {
+	case allRight:
+		return -1, nil
+	case severalWrong:
+		return -1, ErrSeveral
+	default:
+		return int(f), nil
+	}
+}
+
+// GenParity overwrites p with the P of data, for arrays that have no Q (RAID-5).
+func (c Code) GenParity(data [][]byte, p []byte) error {
+	if err := checkData(data, 0, len(data), p); err != nil {
+		return err
+	}
+	c.run(work{op: opParity, data: data, p: p, lost: noDisks})
+	return nil
+}
+
+// XorParity is [Code.XorSyndrome] for P alone.
+func (c Code) XorParity(data [][]byte, start, stop int, p []byte) error {
+	if err := checkData(data, start, stop, p); err != nil {
+		return err
+	}
+	c.run(work{op: opXorParity, data: data[start:stop], p: p, lost: noDisks})
+	return nil
+}
+
+// RecoverParity computes the chunk of a failed disk from all others by P alone. disks are the data disks, then P.
+func (c Code) RecoverParity(disks [][]byte, failed int) error {
+	if err := checkFailed(disks, 1, []int{failed}); err != nil {
+		return err
+	}
+	w := work{op: opParity, data: disks, p: disks[failed], lost: noDisks}
+	if failed == len(disks)-1 {
+		w.data = disks[:failed]
+	} else {
+		w.lost[0] = failed
+	}
+	c.run(w)
+	return nil
+}
+
+// VerifyParity reports whether P, the last of disks, is that of the others.
+func (c Code) VerifyParity(disks [][]byte) (bool, error) {
+	if err := checkFailed(disks, 1, nil); err != nil {
+		return false, err
+	}
+	n := len(disks) - 1
+	return c.compare(disks[:n], disks[n], nil, false) == allRight, nil
+}
+
+// The package's functions are those of the zero [Code].
+
+// GenSyndrome is [Code.GenSyndrome].
+func GenSyndrome(data [][]byte, p, q []byte) error { return Code{}.GenSyndrome(data, p, q) }
+
+// XorSyndrome is [Code.XorSyndrome].
+func XorSyndrome(data [][]byte, start, stop int, p, q []byte) error {
+	return Code{}.XorSyndrome(data, start, stop, p, q)
+}
+
+// Recover is [Code.Recover].
+func Recover(disks [][]byte, failed ...int) error { return Code{}.Recover(disks, failed...) }
+
+// Verify is [Code.Verify].
+func Verify(disks [][]byte) (bool, error) { return Code{}.Verify(disks) }
+
+// Locate is [Code.Locate].
+func Locate(disks [][]byte) (int, error) { return Code{}.Locate(disks) }
+
+// GenParity is [Code.GenParity].
+func GenParity(data [][]byte, p []byte) error { return Code{}.GenParity(data, p) }
+
+// XorParity is [Code.XorParity].
+func XorParity(data [][]byte, start, stop int, p []byte) error {
+	return Code{}.XorParity(data, start, stop, p)
+}
+
+// RecoverParity is [Code.RecoverParity].
+func RecoverParity(disks [][]byte, failed int) error { return Code{}.RecoverParity(disks, failed) }
+
+// VerifyParity is [Code.VerifyParity].
+func VerifyParity(disks [][]byte) (bool, error) { return Code{}.VerifyParity(disks) }
+
+// What is wrong with an argument is found before anything is written.
+
+// checkData checks the disks from start up to stop, and parity: P, or P and Q.
+func checkData(data [][]byte, start, stop int, parity ...[]byte) error {
+	if n := len(data); n < MinData || n > MaxData {
+		return dataError(n)
+	} else if start < 0 || stop < start || stop > n {
+		return fmt.Errorf("raid6: disks %d to %d of %d", start, stop, n)
+	}
+	for i, p := range parity {
+		if p == nil {
+			return fmt.Errorf("raid6: %s is nil", parityNames[i])
+		}
+		if len(p) != len(parity[0]) {
+			return fmt.Errorf("raid6: P has %d bytes and Q has %d", len(parity[0]), len(p))
+		}
+		for z := start; z < stop; z++ {
+			d := data[z]
+			if d == nil {
+				return fmt.Errorf("raid6: disk %d is nil", z)
+			}
+			if len(d) != len(p) {
+				return fmt.Errorf("raid6: disk %d has %d bytes and %s has %d", z, len(d), parityNames[i], len(p))
+			}
+			if alias.AnyOverlap(d, p) {
+				return fmt.Errorf("raid6: disk %d and %s overlap", z, parityNames[i])
+			}
+		}
+		if i > 0 && alias.AnyOverlap(p, parity[0]) {
+			return errors.New("raid6: P and Q overlap")
+		}
+	}
+	return nil
+}
+
+var parityNames = [...]string{"P", "Q"}
+
+func dataError(n int) error {
+	return fmt.Errorf("raid6: %d data disks; there have to be %d to %d", n, MinData, MaxData)
+}
+
+// checkFailed checks all disks of an array with so many of parity, and which of them failed.
+func checkFailed(disks [][]byte, parity int, failed []int) error {
+	if n := len(disks) - parity; n < MinData || n > MaxData {
+		return dataError(max(n, 0))
+	}
+	for i, d := range disks {
+		if d == nil {
+			return fmt.Errorf("raid6: disk %d is nil", i)
+		}
+		if len(d) != len(disks[0]) {
+			return fmt.Errorf("raid6: disk %d has %d bytes and disk 0 has %d", i, len(d), len(disks[0]))
+		}
+	}
+	if len(failed) > parity {
+		return fmt.Errorf("raid6: %d disks failed; no more than %d can be recovered", len(failed), parity)
+	}
+	for i, f := range failed {
+		if f < 0 || f >= len(disks) {
+			return fmt.Errorf("raid6: disk %d failed, of %d", f, len(disks))
+		}
+		for _, g := range failed[:i] {
+			if f == g {
+				return fmt.Errorf("raid6: disk %d failed twice", f)
+			}
+		}
+		for j, d := range disks {
+			if j != f && alias.AnyOverlap(d, disks[f]) {
+				return fmt.Errorf("raid6: disks %d and %d overlap", min(f, j), max(f, j))
+			}
+		}
+	}
+	return nil
+}
