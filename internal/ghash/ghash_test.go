@@ -263,6 +263,24 @@ func TestKnownAnswers(t *testing.T) {
 	})
 }
 
+// TestPaths walks every kernel in assembly, of all architectures: no address and no branch depends on what memory holds.
+func TestPaths(t *testing.T) {
+	functions := testkit.AssemblyFunctions(t)
+	if len(functions) < 4 {
+		t.Errorf("%d functions in assembly", len(functions))
+	}
+	for name, f := range functions {
+		for _, blocks := range []int{1, 5, 39, 71} { // groups, rows and blocks of each
+			n := uint64(blocks * BlockSize)
+			steps, err := f.Walk(1<<32, 2<<32, 3<<32, n, n)
+			if err != nil {
+				t.Errorf("%s, %d blocks: %v", name, blocks, err)
+			}
+			t.Logf("%s, %d blocks: %d instructions", name, blocks, steps)
+		}
+	}
+}
+
 // TestAllocs has its buffers on the stack: a call that lets them escape is seen.
 func TestAllocs(t *testing.T) {
 	if n := testing.AllocsPerRun(10, func() {
