@@ -22,11 +22,11 @@ const (
 	// maxGCM is how many bytes a message has at most: as many blocks as the counter counts behind J₀ without coming back to
 	// it, less one.
 	maxGCM = (1<<32 - 2) * aeadBlock
-	// gcmPiece is how many bytes are encrypted or decrypted at a time: whole batches of any kernel, and still in the
-	// first-level cache when they are hashed.
-	gcmPiece = 20 << 10
-	// gcmShort is how many bytes a message has at most that is encrypted together with the mask of its tag.
-	gcmShort = 64*aeadBlock - aeadBlock
+	// gcmPiece is how many bytes are encrypted before they are hashed: whole batches of 64, 80 and 128 blocks, which are
+	// still in the first-level cache then. On Zen 3 GCM of 64 KiB takes 6% more than CTR; with pieces of 8 KiB, 12%.
+	gcmPiece = 1280 * aeadBlock
+	// gcmShort is how many bytes a message has at most that is encrypted in one call with the mask of its tag.
+	gcmShort = 63 * aeadBlock
 )
 
 // A gcmState is what a call needs and must not have on its stack: what goes through an interface escapes.
@@ -44,8 +44,8 @@ type gcmState struct {
 // is the usual one. Tags have 12 to 16 bytes. The error is for other sizes, and for blocks that do not have 16 bytes.
 //
 // [crypto/cipher.NewGCM], NewGCMWithNonceSize and NewGCMWithTagSize return the same for ciphers of this module. The hash is
-// computed without addresses and branches that depend on keys or data. Open decrypts nothing before the tag is verified.
-// For AES the standard library's GCM is faster.
+// computed without addresses and branches that depend on keys or data. Open writes nothing but zeros to dst unless the tag
+// is right. For AES the standard library's GCM is faster.
 func NewGCM(b cipher.Block, nonceSize, tagSize int) (cipher.AEAD, error) {
 	if err := aeadSizes("GCM", b, tagSize, minTag); err != nil {
 		return nil, err

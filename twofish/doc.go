@@ -5,8 +5,8 @@
 // up at addresses that depend on the data, so it is not constant-time: code on the same processor may learn about the key
 // by timing the cache. One from [NewCipherConstantTime] does not.
 //
-// Change the import path and nothing else, and [crypto/cipher.NewCTR] and [crypto/cipher.NewCBCDecrypter] run on wide
-// kernels: they find methods of [Cipher] that do their work. Package modes has the same constructors and more.
+// Change the import path and nothing else, and [crypto/cipher.NewCTR], [crypto/cipher.NewCBCDecrypter] and
+// [crypto/cipher.NewGCM] run on wide kernels: they find methods of [Cipher] that do their work. Package modes has the same constructors and more.
 // [Cipher.EncryptBlocks] and [Cipher.DecryptBlocks] serve those who write a mode of their own.
 //
 // The kernels are listed in one table, best first; the first that suits the processor is used. Package hwfeatures
@@ -25,8 +25,9 @@
 // and by following the assembly of all architectures with a program that knows which values are secret. What is left
 // open: Go code on other architectures than amd64 is compiled from the same source, and not traced; the processor's
 // data-independent-timing mode (DOITM, DIT) is not set; secrets are not erased from memory; and code around a Cipher is its
-// own matter, such as the hash of [crypto/cipher.NewGCM], which has tables for ciphers that the standard library does not
-// know.
+// own matter. The hash of GCM, which is package modes' also for [crypto/cipher.NewGCM], has neither such addresses nor such
+// branches with any Cipher; its assembly is followed in the same way, and not traced. In Go it takes the multiplication of
+// numbers to be constant-time.
 //
 // The algorithm is described in B. Schneier, J. Kelsey, D. Whiting, D. Wagner, C. Hall, N. Ferguson: Twofish: A 128-Bit
 // Block Cipher, 15 June 1998. Section numbers in comments are that paper's.
