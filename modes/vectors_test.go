@@ -9,6 +9,7 @@ import (
 
 	"github.com/twogather/twogather/hwfeatures"
 	"github.com/twogather/twogather/internal/kernel"
+	"github.com/twogather/twogather/internal/testkit"
 	"github.com/twogather/twogather/modes"
 	"github.com/twogather/twogather/twofish"
 	"github.com/twogather/twogather/vectors"
@@ -55,39 +56,18 @@ func TestKnownAnswers(t *testing.T) {
 // TestPublicAnswers runs the answers for CBC and CTR of the folder that TWOGATHER_VECTORS names. Package twofish runs
 // those for ECB.
 func TestPublicAnswers(t *testing.T) {
-	dir, err := vectors.Folder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if dir == "" {
-		t.Skip(vectors.Variable + " is not set")
-	}
-	files, err := vectors.ReadFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := 0
-	for _, f := range files {
+	testkit.PublicAnswers(t, func(f vectors.File) func(t *testing.T) {
 		var cases []vectors.Case
 		for _, v := range f.Cases {
 			if v.Mode != vectors.ECB {
 				cases = append(cases, v)
 			}
 		}
-		switch {
-		case f.NotRun != "":
-			t.Logf("%s is not run: %s", f.Name, f.NotRun)
-		case len(cases) > 0:
-			run++
-			t.Run(f.Name, func(t *testing.T) {
-				t.Parallel()
-				runAnswers(t, cases, false)
-			})
+		if len(cases) == 0 {
+			return nil
 		}
-	}
-	if run == 0 {
-		t.Errorf("no answers for this package in %s", dir)
-	}
+		return func(t *testing.T) { runAnswers(t, cases, false) }
+	})
 }
 
 // runAnswers runs answers with every maker; each is a subtest.

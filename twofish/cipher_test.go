@@ -188,6 +188,7 @@ func TestChoosePlan(t *testing.T) {
 		if got := planName(p); got != c.want {
 			t.Errorf("%v: %s, want %s", c.features, got, c.want)
 		}
+		checkNext(t, p, limitsOf)
 		for i, s := range p.steps[:p.last+1] {
 			k := &kernels[s.kernel]
 			if !c.features.Has(k.Requires) {
@@ -199,11 +200,20 @@ func TestChoosePlan(t *testing.T) {
 			if i == int(p.last) && k.Batch != 1 {
 				t.Errorf("%v: %s is the last", c.features, k.Name)
 			}
-			for n := 1; n < len(p.next); n++ {
-				if took := int(p.next[n]) <= i; int(p.next[n]) >= i && i < int(p.last) && took == limitsOf(s.kernel).leave(n) {
-					t.Errorf("%v: %d blocks go to %s", c.features, n, kernels[p.steps[p.next[n]].kernel].Name)
-				}
-			}
+		}
+	}
+}
+
+// checkNext holds that each length goes to the first step whose limits do not leave it, and the rest to the last step.
+func checkNext(t *testing.T, p plan, limitsOf func(k uint8) limits) {
+	t.Helper()
+	for n := 1; n < len(p.next); n++ {
+		want := 0
+		for want < int(p.last) && limitsOf(p.steps[want].kernel).leave(n) {
+			want++
+		}
+		if int(p.next[n]) != want {
+			t.Errorf("%s: %d blocks go to step %d, want %d", planName(p), n, p.next[n], want)
 		}
 	}
 }

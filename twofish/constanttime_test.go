@@ -122,6 +122,7 @@ func TestConstantTimePlans(t *testing.T) {
 				break
 			}
 		}
+		checkNext(t, p, constantTimeLimitsOf)
 		for i, s := range p.steps[:p.last+1] {
 			k := &kernels[s.kernel]
 			if !k.ConstantTime || !subset.Has(k.Requires) {

@@ -129,13 +129,20 @@ func (p *plan) pieces(n int) (pieces []kernel.Piece) {
 	return pieces
 }
 
-// constantTimeLimitsOf is limitsOf for constant-time plans. On Zen 5 (EPYC), in cycles for a call of so many blocks:
+// constantTimeLimitsOf is limitsOf for constant-time plans. In cycles for a call of so many blocks, on Zen 5 (EPYC):
 //
 //	                                            8 blocks     16     24     32
 //	128-bit key   generic-constant-time, padded    28900
 //	              generic-constant-time-8           9000  17900  26800  35600
 //	256-bit key   generic-constant-time, padded    38200
 //	              generic-constant-time-8          11500  22800  34200  45100
+//
+// and on Zen 3 (EPYC), where a figure is missing if the machine was not quiet:
+//
+//	128-bit key   generic-constant-time, padded    35600         36400  35900
+//	              generic-constant-time-8           9700         30200  39000
+//	256-bit key   generic-constant-time, padded           45600         45400
+//	              generic-constant-time-8          13100  25100         49900
 //
 // Any other kernel takes less time for a whole batch (avx2-shuffle 4250) than generic-constant-time-8, so everything is
 // padded for it.

@@ -75,32 +75,3 @@ func decryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) {
 
 // isFused reports whether kernel k has ctr and cbcDecrypt.
 func isFused(k uint8) bool { return k == kernelNEON }
-
-// cbcEncryptWith calls kernel k's cbcEncrypt directly and reports whether there is one.
-func cbcEncryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) bool {
-	if k == kernelGeneric {
-		cbcEncryptGeneric(s, dst, src, iv)
-		return true
-	}
-	return false
-}
-
-// One block goes the plan's way if the NEON kernel is forced.
-
-func (c *Cipher) encryptBlock(dst, src []byte) {
-	if c.plan.steps[c.plan.last].kernel == kernelGeneric {
-		encryptGeneric(&c.schedule, dst, src)
-		return
-	}
-	c.crypt(false, dst, src, nil)
-}
-
-func (c *Cipher) decryptBlock(dst, src []byte) {
-	if c.plan.steps[c.plan.last].kernel == kernelGeneric {
-		decryptGeneric(&c.schedule, dst, src)
-		return
-	}
-	c.crypt(true, dst, src, nil)
-}
-
-func fillCounters(dst []byte, hi, lo uint64) { fillCountersGeneric(dst, hi, lo) }

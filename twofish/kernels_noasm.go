@@ -53,31 +53,3 @@ func decryptWith(k uint8, s *schedule, dst, src []byte) {
 func limitsOf(k uint8) limits { return limits{padFrom: kernels[k].Batch} } // never
 
 func isFused(uint8) bool { return false }
-
-func cbcEncryptWith(k uint8, s *schedule, dst, src []byte, iv *[BlockSize]byte) bool {
-	if k == kernelGeneric {
-		cbcEncryptGeneric(s, dst, src, iv)
-		return true
-	}
-	return false
-}
-
-// One block goes the plan's way if it is not the usual one.
-
-func (c *Cipher) encryptBlock(dst, src []byte) {
-	if c.plan.steps[0].kernel == kernelGeneric {
-		encryptGeneric(&c.schedule, dst, src)
-		return
-	}
-	c.crypt(false, dst, src, nil)
-}
-
-func (c *Cipher) decryptBlock(dst, src []byte) {
-	if c.plan.steps[0].kernel == kernelGeneric {
-		decryptGeneric(&c.schedule, dst, src)
-		return
-	}
-	c.crypt(true, dst, src, nil)
-}
-
-func fillCounters(dst []byte, hi, lo uint64) { fillCountersGeneric(dst, hi, lo) }

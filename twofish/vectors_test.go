@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/testkit"
 	"github.com/twogather/twogather/vectors"
 )
 
@@ -16,30 +17,12 @@ func TestKnownAnswers(t *testing.T) {
 
 // TestPublicAnswers runs the ECB answers and the intermediate values of the folder that TWOGATHER_VECTORS names.
 func TestPublicAnswers(t *testing.T) {
-	dir, err := vectors.Folder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if dir == "" {
-		t.Skip(vectors.Variable + " is not set")
-	}
-	files, err := vectors.ReadFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := 0
-	for _, f := range files {
-		if f.NotRun != "" {
-			t.Logf("%s is not run: %s", f.Name, f.NotRun)
-			continue
-		}
+	testkit.PublicAnswers(t, func(f vectors.File) func(t *testing.T) {
 		ecb := onlyECB(f.Cases)
 		if len(ecb)+len(f.Intermediates) == 0 {
-			continue // for package modes
+			return nil // for package modes
 		}
-		run++
-		t.Run(f.Name, func(t *testing.T) {
-			t.Parallel()
+		return func(t *testing.T) {
 			if len(f.Intermediates) > 0 {
 				for i := range f.Intermediates {
 					checkIntermediate(t, &f.Intermediates[i])
@@ -49,11 +32,8 @@ func TestPublicAnswers(t *testing.T) {
 			if len(ecb) > 0 {
 				runAnswers(t, ecb, false)
 			}
-		})
-	}
-	if run == 0 {
-		t.Errorf("no answers for this package in %s", dir)
-	}
+		}
+	})
 }
 
 func onlyECB(cases []vectors.Case) []vectors.Case {

@@ -58,6 +58,7 @@ type shuffler struct {
 	// To leave the other strand registers, a strand may do more than it must.
 	parked int  // how many of the four registers of T1 wait in memory as T0 does
 	anew   bool // whether the selector of bit 5 is made twice rather than kept
+	shared bool // whether two S-boxes share the constant for bit 7 rather than load it each
 
 	count  operand.Mem // next counter's last word
 	pair   pair
@@ -91,7 +92,7 @@ func writeShuffle() *assembler {
 	a.ConstraintExpr("amd64,!purego")
 	for _, a.decrypt = range []bool{false, true} {
 		(&shuffler{wide: &wide{a, 32, "Shuffle"}, parked: 1, anew: true}).kernel()
-		(&shuffler{wide: &wide{a, 32, "GFNIShuffle"}, parked: 3, gfni: true}).kernel()
+		(&shuffler{wide: &wide{a, 32, "GFNIShuffle"}, parked: 3, shared: true, gfni: true}).kernel()
 		(&shuffler{wide: &wide{a, 40, "Hybrid"}, parked: 1, anew: true, scalars: 16}).kernel()
 	}
 	return a
@@ -349,9 +350,13 @@ func (s *shuffler) rotatedRight(a value) value {
 // lookUp looks the slices of a group up, in each S-box one slice of R0 and one of R1, so that each row of the table is
 // loaded once.
 func (s *shuffler) lookUp() {
+	var topBits value
 	for j := range 4 {
+		if !s.shared || j%2 == 0 {
+			topBits = s.load(s.all(0x80))
+		}
 		// g(ROL(R1, 8)): the S-boxes one place on
-		a := s.sboxes(j, [2]operand.Mem{slice(looked, 0, j), slice(looked, 1, (j+3)%4)})
+		a := s.sboxes(j, topBits, [2]operand.Mem{slice(looked, 0, j), slice(looked, 1, (j+3)%4)})
 		for t := range a {
 			s.save(a[t], out(looked, t, j))
 		}
@@ -361,8 +366,7 @@ func (s *shuffler) lookUp() {
 // sboxes looks two slices up in table j. Bits 6, 5 and 4 of an index say which of eight pairs of rows is meant, and choose
 // among the results one after the other. Bit 7 chooses within a pair, for nothing: VPSHUFB gives 0 where it is set, so one
 // row is asked with the index, the other one with bit 7 flipped, and the sum is the answer.
-func (s *shuffler) sboxes(j int, x [2]operand.Mem) [2]value {
-	topBits := s.load(s.all(0x80))
+func (s *shuffler) sboxes(j int, topBits value, x [2]operand.Mem) [2]value {
 	var flipped, selector6, selector5 [2]value
 	for i := range x {
 		flipped[i] = s.xor(topBits, x[i])

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Everything can be measured, and what was measured is printed.
@@ -47,5 +48,36 @@ func TestComparisons(t *testing.T) {
 func TestClock(t *testing.T) {
 	if ghz := clockGHz(); ghz < 0.2 || ghz > 10 {
 		t.Errorf("%f GHz", ghz)
+	}
+}
+
+// A plan that loses is reported, with the kernel it loses to, and one that wins is not.
+func TestCheckPlan(t *testing.T) {
+	takes := func(name string, d time.Duration) library {
+		return library{name, func(work) runner { return func(n int) time.Duration { return time.Duration(n) * d } }}
+	}
+	for _, c := range []struct {
+		plan time.Duration
+		ok   bool
+	}{{104 * time.Microsecond, true}, {106 * time.Microsecond, false}} {
+		var out bytes.Buffer
+		works := []work{{ecbEncrypt, 7 * 16}, {ctr, 7 * 16}}
+		libraries := []library{takes("plan", c.plan), takes("slow", 200*time.Microsecond), takes("fast", 100*time.Microsecond)}
+		if ok := checkPlan(&out, comparison{libraries: libraries, works: works}, 1, "ECB"); ok != c.ok {
+			t.Errorf("%v: %v, %s", c.plan, ok, out.String())
+		}
+		if lost := strings.Contains(out.String(), "ECB encrypt 7 blocks") && strings.Contains(out.String(), "fast alone"); lost == c.ok {
+			t.Errorf("%v: %s", c.plan, out.String())
+		}
+	}
+}
+
+// The first side of the comparison is the plan, the others are kernels.
+func TestTwofishPlan(t *testing.T) {
+	for _, constantTime := range []bool{false, true} {
+		c := twofishPlan(constantTime)
+		if c.libraries[0].name != "plan" || len(c.libraries) < 3 || len(c.works) != 4*planBlocks {
+			t.Errorf("%d libraries from %s on, %d works", len(c.libraries), c.libraries[0].name, len(c.works))
+		}
 	}
 }
