@@ -292,9 +292,12 @@ func (c *Codec) checkParity(parity [][]byte, idx, size int) error {
 	if idx < 0 || idx >= c.data {
 		return fmt.Errorf("erasure: data shard %d of %d: %w", idx, c.data, ErrInvShardNum)
 	}
-	if err := checkNumber(len(parity), c.parity); err != nil {
+	if err := checkNumber(len(parity), c.parity); err != nil || c.parity == 0 {
 		return err
 	}
-	_, err := checkSizes(parity, c.data, size, false)
+	want, err := checkSizes(parity, c.data, 0, false)
+	if err == nil && size != want {
+		err = sizeError(idx, size, want)
+	}
 	return err
 }
