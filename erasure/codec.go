@@ -105,8 +105,8 @@ func (c *Codec) Verify(shards [][]byte) (bool, error) {
 		if wrong.Load() {
 			return
 		}
-		expected := w.cutOutputs(w.scratch(c.parity), 0, to-from)
-		c.tables.encode(expected, w.cutSources(shards[:c.data], from, to))
+		expected := w.outputParts(w.scratch(c.parity), 0, to-from)
+		c.tables.encode(expected, w.sourceParts(shards[:c.data], from, to))
 		for i, p := range shards[c.data:] {
 			if !bytes.Equal(expected[i], p[from:to]) {
 				wrong.Store(true)
@@ -152,7 +152,7 @@ func (c *Codec) Update(shards [][]byte, newDatashards [][]byte) error {
 	}
 	c.tiles(size, changed*c.parity, func(w *workspace, from, to int) {
 		delta := w.scratch(1)[0][:to-from]
-		outputs := w.cutOutputs(parity, from, to)
+		outputs := w.outputParts(parity, from, to)
 		for i, b := range newDatashards {
 			if len(b) > 0 {
 				subtle.XORBytes(delta, old[i][from:to], b[from:to])

@@ -51,7 +51,7 @@ func (c *Codec) encode(t *Tables, outputs, sources [][]byte) {
 		return
 	}
 	c.split(n, stepFor(n, workers), workers, func(w *workspace, from, to int) {
-		t.encode(w.cutOutputs(outputs, from, to), w.cutSources(sources, from, to))
+		t.encode(w.outputParts(outputs, from, to), w.sourceParts(sources, from, to))
 	})
 }
 
@@ -67,7 +67,7 @@ func (c *Codec) update(t *Tables, outputs [][]byte, column int, source []byte) {
 		return
 	}
 	c.split(n, stepFor(n, workers), workers, func(w *workspace, from, to int) {
-		t.update(w.cutOutputs(outputs, from, to), column, source[from:to])
+		t.update(w.outputParts(outputs, from, to), column, source[from:to])
 	})
 }
 
@@ -128,18 +128,18 @@ type workspace struct {
 	buffers          [][]byte
 }
 
-func (w *workspace) cutSources(shards [][]byte, from, to int) [][]byte {
-	w.sources = cut(w.sources, shards, from, to)
+func (w *workspace) sourceParts(shards [][]byte, from, to int) [][]byte {
+	w.sources = partsOf(w.sources, shards, from, to)
 	return w.sources
 }
 
-func (w *workspace) cutOutputs(shards [][]byte, from, to int) [][]byte {
-	w.outputs = cut(w.outputs, shards, from, to)
+func (w *workspace) outputParts(shards [][]byte, from, to int) [][]byte {
+	w.outputs = partsOf(w.outputs, shards, from, to)
 	return w.outputs
 }
 
-// cut returns a part of each shard, in memory of parts if there is enough.
-func cut(parts, shards [][]byte, from, to int) [][]byte {
+// partsOf returns a part of each shard, in memory of parts if there is enough.
+func partsOf(parts, shards [][]byte, from, to int) [][]byte {
 	parts = parts[:0]
 	for _, s := range shards {
 		parts = append(parts, s[from:to])
