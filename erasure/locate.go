@@ -106,7 +106,7 @@ type locator struct {
 }
 
 // tries is how much work a locator does, in products.
-const tries = 1 << 29
+const tries = 1 << 27
 
 // try looks for sets of columns that have s in their span, of extra more than its dimension.
 //
