@@ -10,19 +10,29 @@ import (
 	"github.com/twogather/twogather/internal/alias"
 )
 
-// checkApart checks that no output shares memory with another one or with a source.
+// checkApart checks that no output shares memory with another one or with a source. Slices one behind the other, as most
+// are, are quick to tell.
 func checkApart(outputs [][]byte, firstOutput int, sources [][]byte, firstSource int) error {
+	var before, read alias.Extent
+	for _, s := range sources {
+		read.Add(s)
+	}
 	for i, out := range outputs {
-		for j, other := range outputs[:i] {
-			if alias.AnyOverlap(out, other) {
-				return overlapError(firstOutput+i, firstOutput+j)
+		if before.Meets(out) {
+			for j, other := range outputs[:i] {
+				if alias.AnyOverlap(out, other) {
+					return overlapError(firstOutput+i, firstOutput+j)
+				}
 			}
 		}
-		for j, other := range sources {
-			if alias.AnyOverlap(out, other) {
-				return overlapError(firstOutput+i, firstSource+j)
+		if read.Meets(out) {
+			for j, other := range sources {
+				if alias.AnyOverlap(out, other) {
+					return overlapError(firstOutput+i, firstSource+j)
+				}
 			}
 		}
+		before.Add(out)
 	}
 	return nil
 }
