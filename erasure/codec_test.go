@@ -665,6 +665,10 @@ func TestAllocations(t *testing.T) {
 	for name, f := range map[string]func() error{
 		"Encode":    func() error { return c.Encode(shards) },
 		"EncodeIdx": func() error { return c.EncodeIdx(shards[3], 3, shards[10:]) },
+		"Reconstruct": func() error {
+			shards[2], shards[11] = shards[2][:0], shards[11][:0]
+			return c.Reconstruct(shards)
+		},
 	} {
 		if n := testing.AllocsPerRun(10, func() {
 			if err := f(); err != nil {

@@ -110,10 +110,21 @@ func stepFor(n, workers int) int {
 // split calls f for ranges of step bytes that make up n, from a number of goroutines of which the caller's is one. All
 // calls have returned when it does.
 func (c *Codec) split(n, step, workers int, f func(w *workspace, from, to int)) {
+	if workers > 1 {
+		c.splitAmong(n, step, workers, f)
+		return
+	}
+	w := c.workspace()
+	for from := 0; from < n; from += step {
+		f(w, from, min(from+step, n))
+	}
+	c.release(w)
+}
+
+func (c *Codec) splitAmong(n, step, workers int, f func(w *workspace, from, to int)) {
 	var next atomic.Int64
 	work := func() {
-		w := c.workspaces.Get().(*workspace)
-		defer c.workspaces.Put(w)
+		w := c.workspace()
 		for {
 			from := next.Add(int64(step)) - int64(step)
 			if from >= int64(n) {
@@ -121,8 +132,7 @@ func (c *Codec) split(n, step, workers int, f func(w *workspace, from, to int)) 
 			}
 			f(w, int(from), min(int(from)+step, n))
 		}
-		clear(w.sources[:cap(w.sources)])
-		clear(w.outputs[:cap(w.outputs)])
+		c.release(w)
 	}
 	var others sync.WaitGroup
 	for range workers - 1 {
@@ -132,10 +142,21 @@ func (c *Codec) split(n, step, workers int, f func(w *workspace, from, to int)) 
 	others.Wait()
 }
 
-// A workspace is what one goroutine needs besides the shards.
+// A workspace is what one goroutine needs besides the shards. It saves making it anew.
 type workspace struct {
-	sources, outputs [][]byte // for parts of shards
+	sources, outputs [][]byte // for shards or parts of them
+	rebuilt          [][]byte
 	buffers          [][]byte
+}
+
+func (c *Codec) workspace() *workspace { return c.workspaces.Get().(*workspace) }
+
+// release keeps a workspace for the next one who needs one, and no memory of this one.
+func (c *Codec) release(w *workspace) {
+	clear(w.sources)
+	clear(w.outputs)
+	clear(w.rebuilt)
+	c.workspaces.Put(w)
 }
 
 func (w *workspace) sourceParts(shards [][]byte, from, to int) [][]byte {

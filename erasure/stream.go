@@ -122,7 +122,7 @@ func (s *Stream) Reconstruct(valid []io.Reader, fill []io.Writer) error {
 		for _, i := range d.outputs {
 			rebuilt[i] = shards[i][:len(blocks[d.inputs[0]])]
 		}
-		c.encode(d.tables, pick(rebuilt, d.outputs), pick(blocks, d.inputs))
+		c.encode(d.tables, pick(nil, rebuilt, d.outputs), pick(nil, blocks, d.inputs))
 		return write(fill, rebuilt)
 	})
 }
