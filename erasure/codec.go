@@ -2,7 +2,6 @@ package erasure
 
 import (
 	"bytes"
-	"crypto/subtle"
 	"fmt"
 	"io"
 	"sync"
@@ -21,6 +20,9 @@ type Codec struct {
 	decoders     cache
 	workspaces   sync.Pool // of *workspace
 }
+
+// plus adds two slices: faster than subtle.XORBytes.
+var plus, _ = NewTables([][]byte{{1, 1}})
 
 // New returns a codec for numbers of data and parity shards: at least one of data, at most 256 together.
 func New(data, parity int, options ...Option) (*Codec, error) {
@@ -151,12 +153,13 @@ func (c *Codec) Update(shards [][]byte, newDatashards [][]byte) error {
 		return err
 	}
 	c.tiles(size, changed*c.parity, func(w *workspace, from, to int) {
-		delta := w.scratch(1)[0][:to-from]
+		w.delta[0] = w.scratch(1)[0][:to-from]
 		outputs := w.outputParts(parity, from, to)
 		for i, b := range newDatashards {
 			if len(b) > 0 {
-				subtle.XORBytes(delta, old[i][from:to], b[from:to])
-				c.tables.update(outputs, i, delta)
+				w.sources = append(w.sources[:0], old[i][from:to], b[from:to])
+				plus.encode(w.delta[:], w.sources)
+				c.tables.update(outputs, i, w.delta[0])
 			}
 		}
 	})

@@ -146,6 +146,7 @@ func (c *Codec) splitAmong(n, step, workers int, f func(w *workspace, from, to i
 type workspace struct {
 	sources, outputs [][]byte // for shards or parts of them
 	rebuilt          [][]byte
+	delta            [1][]byte
 	buffers          [][]byte
 }
 
@@ -160,22 +161,23 @@ func (c *Codec) release(w *workspace) {
 }
 
 func (w *workspace) sourceParts(shards [][]byte, from, to int) [][]byte {
-	w.sources = partsOf(w.sources, shards, from, to)
-	return w.sources
+	return partsOf(&w.sources, shards, from, to)
 }
 
 func (w *workspace) outputParts(shards [][]byte, from, to int) [][]byte {
-	w.outputs = partsOf(w.outputs, shards, from, to)
-	return w.outputs
+	return partsOf(&w.outputs, shards, from, to)
 }
 
-// partsOf returns a part of each shard, in memory of parts if there is enough.
-func partsOf(parts, shards [][]byte, from, to int) [][]byte {
-	parts = parts[:0]
-	for _, s := range shards {
-		parts = append(parts, s[from:to])
+// partsOf returns a part of each shard, in memory of parts if that is needed.
+func partsOf(parts *[][]byte, shards [][]byte, from, to int) [][]byte {
+	if from == 0 && len(shards) > 0 && to == len(shards[0]) {
+		return shards
 	}
-	return parts
+	*parts = (*parts)[:0]
+	for _, s := range shards {
+		*parts = append(*parts, s[from:to])
+	}
+	return *parts
 }
 
 // scratch returns buffers of tileSize bytes, at least so many. Their contents do not matter.

@@ -1,7 +1,6 @@
 package erasure
 
 import (
-	"crypto/subtle"
 	"fmt"
 )
 
@@ -92,7 +91,7 @@ func (c *Codec) DecodeIdx(dst [][]byte, expectInput []bool, input [][]byte) erro
 		return err
 	}
 	if expectInput == nil {
-		return merge(dst, input)
+		return c.merge(dst, input)
 	}
 	if len(expectInput) != c.TotalShards() {
 		return fmt.Errorf("erasure: %d inputs expected or not, of %d shards: %w", len(expectInput), c.TotalShards(), ErrInvalidInput)
@@ -136,7 +135,7 @@ func (c *Codec) DecodeIdx(dst [][]byte, expectInput []bool, input [][]byte) erro
 }
 
 // merge adds results of DecodeIdx to others.
-func merge(dst, input [][]byte) error {
+func (c *Codec) merge(dst, input [][]byte) error {
 	for i, in := range input {
 		if len(in) > 0 && len(in) != len(dst[i]) {
 			return sizeError(i, len(in), len(dst[i]))
@@ -147,7 +146,7 @@ func merge(dst, input [][]byte) error {
 	}
 	for i, in := range input {
 		if len(in) > 0 {
-			subtle.XORBytes(dst[i], dst[i], in)
+			c.update(plus, dst[i:i+1], 0, in)
 		}
 	}
 	return nil

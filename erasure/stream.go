@@ -59,7 +59,7 @@ func (s *Stream) Encode(data []io.Reader, parity []io.Writer) error {
 	}
 	shards := c.AllocAligned(s.blockSize())
 	return s.blocks(data, shards[:c.data], func(sources [][]byte) error {
-		outputs := partsOf(nil, shards[c.data:], 0, len(sources[0]))
+		outputs := partsOf(new([][]byte), shards[c.data:], 0, len(sources[0]))
 		c.encode(c.tables, outputs, sources)
 		return write(parity, outputs)
 	})
