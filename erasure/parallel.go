@@ -180,12 +180,12 @@ func partsOf(parts *[][]byte, shards [][]byte, from, to int) [][]byte {
 	return *parts
 }
 
-// scratch returns buffers of tileSize bytes, at least so many. Their contents do not matter.
+// scratch returns so many buffers of tileSize bytes. Their contents do not matter.
 func (w *workspace) scratch(buffers int) [][]byte {
 	if len(w.buffers) < buffers {
 		w.buffers = allocate(buffers, tileSize)
 	}
-	return w.buffers
+	return w.buffers[:buffers]
 }
 
 // allocate returns zeroed slices of size bytes as [Codec.AllocAligned] describes them.
