@@ -61,7 +61,7 @@ func TestCheckPlan(t *testing.T) {
 		ok   bool
 	}{{104 * time.Microsecond, true}, {106 * time.Microsecond, false}} {
 		var out bytes.Buffer
-		works := []work{{ecbEncrypt, 7 * 16}, {ctr, 7 * 16}}
+		works := []work{{name: ecbEncrypt, size: 7 * 16}, {name: ctr, size: 7 * 16}}
 		libraries := []library{takes("plan", c.plan), takes("slow", 200*time.Microsecond), takes("fast", 100*time.Microsecond)}
 		if ok := checkPlan(&out, comparison{libraries: libraries, works: works}, 1, "ECB"); ok != c.ok {
 			t.Errorf("%v: %v, %s", c.plan, ok, out.String())
