@@ -17,6 +17,7 @@ import (
 
 	"github.com/twogather/twogather/erasure"
 	"github.com/twogather/twogather/internal/testkit"
+	"github.com/twogather/twogather/vectors"
 )
 
 // Parity that is not zero before, in every shape and length that a kernel may treat differently.
@@ -669,6 +670,9 @@ func TestAllocAligned(t *testing.T) {
 
 // What is done on one core needs no memory after the first time.
 func TestAllocations(t *testing.T) {
+	if vectors.Race {
+		t.Skip("with the race detector a sync.Pool forgets at random")
+	}
 	c := newCodec(t, 10, 4, erasure.WithConcurrency(1))
 	shards := random("allocations", 14, 10_000)
 	for name, f := range map[string]func() error{
