@@ -127,6 +127,7 @@ func TestNewErrors(t *testing.T) {
 		{2, 2, erasure.WithCustomMatrix([][]byte{{1, 1}, {1, 2}, {1, 3}}), erasure.ErrMatrix},
 		{2, 2, erasure.WithCustomMatrix([][]byte{{1, 1}, {1}}), erasure.ErrMatrix},
 		{2, 2, erasure.WithCustomMatrix([][]byte{{1, 1}, {1, 2, 3}}), erasure.ErrMatrix},
+		{2, 2, erasure.WithCustomMatrix([][]byte{{1, 1}, {0, 0}}), erasure.ErrMatrix},
 		{-2, 2, erasure.WithCustomMatrix([][]byte{{1, 1}, {1, 2}}), erasure.ErrInvShardNum},
 	} {
 		var options []erasure.Option
