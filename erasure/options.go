@@ -19,8 +19,8 @@ func WithMatrix(m Matrix) Option {
 }
 
 // WithCustomMatrix has parity made with a matrix of one's own: a row for each parity shard, in it a coefficient for each
-// data shard, not all of them 0. It is copied. Nothing checks that it can make up for every loss: that takes one of which every square part
-// is invertible. Where it cannot, methods return a [*SingularError].
+// data shard, not all of them 0. It is copied. Nothing checks that it can make up for every loss, which takes one of which
+// every square part is invertible. Where it cannot, methods return a [*SingularError].
 func WithCustomMatrix(matrix [][]byte) Option {
 	return func(s *settings) {
 		s.coefficients = func(data, parity int) ([][]byte, error) {
