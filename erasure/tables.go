@@ -1,4 +1,3 @@
-// Package erasure is Reed-Solomon erasure coding over GF(2^8).
 package erasure
 
 import (
