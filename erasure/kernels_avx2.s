@@ -8,61 +8,63 @@
 // Requires: AVX, AVX2, MMX+
 TEXT ·dotAVX2(SB), $0-8
 	MOVQ p+0(FP), DI
-	MOVQ (DI), CX
-	MOVQ 24(DI), DX
-	MOVQ 56(DI), BX
-	LEAQ (BX)(BX*2), BX
-	LEAQ (DX)(BX*8), R12
-	MOVQ 32(DI), BX
-	LEAQ (BX)(BX*2), BX
-	LEAQ (DX)(BX*8), R13
-	MOVQ 48(DI), SI
+	MOVQ 24(DI), R11
+	MOVQ 56(DI), CX
+	LEAQ (CX)(CX*2), CX
+	LEAQ (R11)(CX*8), R9
+	MOVQ 32(DI), CX
+	LEAQ (CX)(CX*2), CX
+	LEAQ (R11)(CX*8), R13
+	MOVQ R9, R12
+	MOVQ $0x00000018, DX
+	MOVQ 48(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ 88(DI), R8
-	MOVQ 96(DI), R9
 
 	// By the number of outputs
-	MOVQ 8(DI), BX
+	MOVQ 8(DI), CX
 	CMPQ 64(DI), $0x00
 	JNE  sums
-	CMPQ BX, $0x01
+	CMPQ CX, $0x01
 	JEQ  dot1
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  dot2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  dot3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  dot4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  dot5
 	JMP  dot6
 
 sums:
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  sum2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  sum3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  sum4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  sum5
 	JMP  sum6
 
 dot1:
+	MOVQ $0x00000020, SI
+
 	// One output, 128 bytes a step
 	JMP dot1Next128
 
 dot1Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot1_128resume
+	CMPQ           R11, R9
+	JNE            dot1_128firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot1_128firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
@@ -95,10 +97,10 @@ dot1Step128:
 	VPXOR          Y13, Y1, Y1
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot1_128store
+	JEQ            dot1_128store
 
 dot1_128source:
 	MOVQ           (R11), AX
@@ -138,29 +140,43 @@ dot1_128source:
 	VPXOR          Y13, Y1, Y1
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot1_128source
+	JNE            dot1_128source
 
 dot1_128store:
 	TESTQ   R15, R15
 	JNE     dot1_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
 	VMOVDQU Y2, 64(AX)(R8*1)
 	VMOVDQU Y3, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     dot1_128end
+
+dot1_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot1_128end
 
 dot1_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	ADDQ    $0x18, R11
-	JMP     dot1_128moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	ADDQ       $0x18, R11
+	JMP        dot1_128moreOnes
 
 dot1_128resume:
 	VMOVDQU (R14), Y0
@@ -170,22 +186,25 @@ dot1_128resume:
 	ADDQ    $0x00000080, R14
 
 dot1_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_128noOnes
+	CMPQ R11, R9
+	JEQ  dot1_128noOnes
 
 dot1_128ones:
-	MOVQ  (R11), AX
-	VPXOR (AX)(R8*1), Y0, Y0
-	VPXOR 32(AX)(R8*1), Y1, Y1
-	VPXOR 64(AX)(R8*1), Y2, Y2
-	VPXOR 96(AX)(R8*1), Y3, Y3
-	ADDQ  $0x18, R11
-	CMPQ  R11, R12
-	JB    dot1_128ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VPXOR      (AX)(R8*1), Y0, Y0
+	VPXOR      32(AX)(R8*1), Y1, Y1
+	VPXOR      64(AX)(R8*1), Y2, Y2
+	VPXOR      96(AX)(R8*1), Y3, Y3
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot1_128ones
 
 dot1_128noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot1_128source
+	JNE  dot1_128source
 	JMP  dot1_128store
 
 dot1_128park:
@@ -194,27 +213,27 @@ dot1_128park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000080, R8
+	JMP     dot1_128turn
 
 dot1_128end:
 dot1Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot1Step128
 
 	// One output, 64 bytes a step
 	JMP dot1Next64
 
 dot1Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot1_64resume
+	CMPQ           R11, R9
+	JNE            dot1_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot1_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
 	PREFETCHT0     (AX)(BX*1)
@@ -232,10 +251,10 @@ dot1Step64:
 	VPSHUFB        Y5, Y9, Y9
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot1_64store
+	JEQ            dot1_64store
 
 dot1_64source:
 	MOVQ           (R11), AX
@@ -258,25 +277,38 @@ dot1_64source:
 	VPXOR          Y7, Y1, Y1
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot1_64source
+	JNE            dot1_64source
 
 dot1_64store:
 	TESTQ   R15, R15
 	JNE     dot1_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot1_64end
+
+dot1_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot1_64end
 
 dot1_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	ADDQ    $0x18, R11
-	JMP     dot1_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	ADDQ       $0x18, R11
+	JMP        dot1_64moreOnes
 
 dot1_64resume:
 	VMOVDQU (R14), Y0
@@ -284,54 +316,59 @@ dot1_64resume:
 	ADDQ    $0x00000040, R14
 
 dot1_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_64noOnes
+	CMPQ R11, R9
+	JEQ  dot1_64noOnes
 
 dot1_64ones:
-	MOVQ  (R11), AX
-	VPXOR (AX)(R8*1), Y0, Y0
-	VPXOR 32(AX)(R8*1), Y1, Y1
-	ADDQ  $0x18, R11
-	CMPQ  R11, R12
-	JB    dot1_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VPXOR      (AX)(R8*1), Y0, Y0
+	VPXOR      32(AX)(R8*1), Y1, Y1
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot1_64ones
 
 dot1_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot1_64source
+	JNE  dot1_64source
 	JMP  dot1_64store
 
 dot1_64park:
 	VMOVDQU Y0, (R15)
 	VMOVDQU Y1, 32(R15)
 	ADDQ    $0x00000040, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot1_64turn
 
 dot1_64end:
 dot1Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot1Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot1Step64
 
 dot2:
+	MOVQ $0x00000040, SI
+
 	// 2 outputs, 128 bytes a step
 	JMP dot2Next128
 
 dot2Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot2_128resume
+	CMPQ           R11, R9
+	JNE            dot2_128firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot2_128firstOnes
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y8
 	VPAND          32(AX)(R8*1), Y15, Y9
@@ -380,10 +417,10 @@ dot2Step128:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot2_128store
+	JEQ            dot2_128store
 
 dot2_128source:
 	MOVQ           (R11), AX
@@ -443,14 +480,15 @@ dot2_128source:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot2_128source
+	JNE            dot2_128source
 
 dot2_128store:
 	TESTQ   R15, R15
 	JNE     dot2_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -461,20 +499,33 @@ dot2_128store:
 	VMOVDQU Y5, 32(AX)(R8*1)
 	VMOVDQU Y6, 64(AX)(R8*1)
 	VMOVDQU Y7, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     dot2_128end
+
+dot2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot2_128end
 
 dot2_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y2, Y6
-	VMOVDQU Y3, Y7
-	ADDQ    $0x18, R11
-	JMP     dot2_128moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	ADDQ       $0x18, R11
+	JMP        dot2_128moreOnes
 
 dot2_128resume:
 	VMOVDQU (R14), Y0
@@ -488,30 +539,33 @@ dot2_128resume:
 	ADDQ    $0x00000100, R14
 
 dot2_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_128noOnes
+	CMPQ R11, R9
+	JEQ  dot2_128noOnes
 
 dot2_128ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y5, Y5
-	VMOVDQU 64(AX)(R8*1), Y8
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 96(AX)(R8*1), Y8
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot2_128ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot2_128ones
 
 dot2_128noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot2_128source
+	JNE  dot2_128source
 	JMP  dot2_128store
 
 dot2_128park:
@@ -524,27 +578,27 @@ dot2_128park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000080, R8
+	JMP     dot2_128turn
 
 dot2_128end:
 dot2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot2Step128
 
 	// 2 outputs, 64 bytes a step
 	JMP dot2Next64
 
 dot2Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot2_64resume
+	CMPQ           R11, R9
+	JNE            dot2_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot2_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
 	PREFETCHT0     (AX)(BX*1)
@@ -570,10 +624,10 @@ dot2Step64:
 	VPSHUFB        Y7, Y15, Y15
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot2_64store
+	JEQ            dot2_64store
 
 dot2_64source:
 	MOVQ           (R11), AX
@@ -606,30 +660,43 @@ dot2_64source:
 	VPXOR          Y13, Y3, Y3
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot2_64source
+	JNE            dot2_64source
 
 dot2_64store:
 	TESTQ   R15, R15
 	JNE     dot2_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
 	MOVQ    24(CX), AX
 	VMOVDQU Y2, (AX)(R8*1)
 	VMOVDQU Y3, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot2_64end
+
+dot2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot2_64end
 
 dot2_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	ADDQ    $0x18, R11
-	JMP     dot2_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	ADDQ       $0x18, R11
+	JMP        dot2_64moreOnes
 
 dot2_64resume:
 	VMOVDQU (R14), Y0
@@ -639,24 +706,26 @@ dot2_64resume:
 	ADDQ    $0x00000080, R14
 
 dot2_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_64noOnes
+	CMPQ R11, R9
+	JEQ  dot2_64noOnes
 
 dot2_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y4
-	VPXOR   Y4, Y0, Y0
-	VPXOR   Y4, Y2, Y2
-	VMOVDQU 32(AX)(R8*1), Y4
-	VPXOR   Y4, Y1, Y1
-	VPXOR   Y4, Y3, Y3
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot2_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y4
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y4, Y2, Y2
+	VMOVDQU    32(AX)(R8*1), Y4
+	VPXOR      Y4, Y1, Y1
+	VPXOR      Y4, Y3, Y3
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot2_64ones
 
 dot2_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot2_64source
+	JNE  dot2_64source
 	JMP  dot2_64store
 
 dot2_64park:
@@ -665,34 +734,37 @@ dot2_64park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot2_64turn
 
 dot2_64end:
 dot2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot2Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot2Step64
 
 dot3:
+	MOVQ $0x00000060, SI
+
 	// 3 outputs, 64 bytes a step
 	JMP dot3Next64
 
 dot3Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot3_64resume
+	CMPQ           R11, R9
+	JNE            dot3_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot3_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
 	PREFETCHT0     (AX)(BX*1)
@@ -726,10 +798,10 @@ dot3Step64:
 	VPSHUFB        Y9, Y15, Y15
 	VPXOR          Y14, Y4, Y4
 	VPXOR          Y15, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot3_64store
+	JEQ            dot3_64store
 
 dot3_64source:
 	MOVQ           (R11), AX
@@ -772,14 +844,15 @@ dot3_64source:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y4, Y4
 	VPXOR          Y15, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot3_64source
+	JNE            dot3_64source
 
 dot3_64store:
 	TESTQ   R15, R15
 	JNE     dot3_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -789,18 +862,30 @@ dot3_64store:
 	MOVQ    48(CX), AX
 	VMOVDQU Y4, (AX)(R8*1)
 	VMOVDQU Y5, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot3_64end
+
+dot3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot3_64end
 
 dot3_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	ADDQ    $0x18, R11
-	JMP     dot3_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	ADDQ       $0x18, R11
+	JMP        dot3_64moreOnes
 
 dot3_64resume:
 	VMOVDQU (R14), Y0
@@ -812,26 +897,28 @@ dot3_64resume:
 	ADDQ    $0x000000c0, R14
 
 dot3_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot3_64noOnes
+	CMPQ R11, R9
+	JEQ  dot3_64noOnes
 
 dot3_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y6
-	VPXOR   Y6, Y0, Y0
-	VPXOR   Y6, Y2, Y2
-	VPXOR   Y6, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y6
-	VPXOR   Y6, Y1, Y1
-	VPXOR   Y6, Y3, Y3
-	VPXOR   Y6, Y5, Y5
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot3_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y6
+	VPXOR      Y6, Y0, Y0
+	VPXOR      Y6, Y2, Y2
+	VPXOR      Y6, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y6
+	VPXOR      Y6, Y1, Y1
+	VPXOR      Y6, Y3, Y3
+	VPXOR      Y6, Y5, Y5
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot3_64ones
 
 dot3_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot3_64source
+	JNE  dot3_64source
 	JMP  dot3_64store
 
 dot3_64park:
@@ -842,34 +929,37 @@ dot3_64park:
 	VMOVDQU Y4, 128(R15)
 	VMOVDQU Y5, 160(R15)
 	ADDQ    $0x000000c0, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot3_64turn
 
 dot3_64end:
 dot3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot3Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot3Step64
 
 dot4:
+	MOVQ $0x00000080, SI
+
 	// 4 outputs, 64 bytes a step
 	JMP dot4Next64
 
 dot4Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot4_64resume
+	CMPQ           R11, R9
+	JNE            dot4_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot4_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
 	PREFETCHT0     (AX)(BX*1)
@@ -911,10 +1001,10 @@ dot4Step64:
 	VPSHUFB        Y11, Y15, Y15
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot4_64store
+	JEQ            dot4_64store
 
 dot4_64source:
 	MOVQ           (R11), AX
@@ -967,14 +1057,15 @@ dot4_64source:
 	VPXOR          Y13, Y7, Y7
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot4_64source
+	JNE            dot4_64source
 
 dot4_64store:
 	TESTQ   R15, R15
 	JNE     dot4_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -987,20 +1078,32 @@ dot4_64store:
 	MOVQ    72(CX), AX
 	VMOVDQU Y6, (AX)(R8*1)
 	VMOVDQU Y7, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot4_64end
+
+dot4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot4_64end
 
 dot4_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	ADDQ    $0x18, R11
-	JMP     dot4_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	ADDQ       $0x18, R11
+	JMP        dot4_64moreOnes
 
 dot4_64resume:
 	VMOVDQU (R14), Y0
@@ -1014,28 +1117,30 @@ dot4_64resume:
 	ADDQ    $0x00000100, R14
 
 dot4_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot4_64noOnes
+	CMPQ R11, R9
+	JEQ  dot4_64noOnes
 
 dot4_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y4, Y4
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y5, Y5
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot4_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y4, Y4
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y5, Y5
+	VPXOR      Y8, Y7, Y7
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot4_64ones
 
 dot4_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot4_64source
+	JNE  dot4_64source
 	JMP  dot4_64store
 
 dot4_64park:
@@ -1048,34 +1153,37 @@ dot4_64park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot4_64turn
 
 dot4_64end:
 dot4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot4Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot4Step64
 
 dot5:
+	MOVQ $0x000000a0, SI
+
 	// 5 outputs, 64 bytes a step
 	JMP dot5Next64
 
 dot5Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot5_64resume
+	CMPQ           R11, R9
+	JNE            dot5_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot5_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
 	PREFETCHT0     (AX)(BX*1)
@@ -1125,10 +1233,10 @@ dot5Step64:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot5_64store
+	JEQ            dot5_64store
 
 dot5_64source:
 	MOVQ           (R11), AX
@@ -1191,14 +1299,15 @@ dot5_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot5_64source
+	JNE            dot5_64source
 
 dot5_64store:
 	TESTQ   R15, R15
 	JNE     dot5_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -1214,22 +1323,34 @@ dot5_64store:
 	MOVQ    96(CX), AX
 	VMOVDQU Y8, (AX)(R8*1)
 	VMOVDQU Y9, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot5_64end
+
+dot5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot5_64end
 
 dot5_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	ADDQ    $0x18, R11
-	JMP     dot5_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	ADDQ       $0x18, R11
+	JMP        dot5_64moreOnes
 
 dot5_64resume:
 	VMOVDQU (R14), Y0
@@ -1245,30 +1366,32 @@ dot5_64resume:
 	ADDQ    $0x00000140, R14
 
 dot5_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot5_64noOnes
+	CMPQ R11, R9
+	JEQ  dot5_64noOnes
 
 dot5_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y10
-	VPXOR   Y10, Y0, Y0
-	VPXOR   Y10, Y2, Y2
-	VPXOR   Y10, Y4, Y4
-	VPXOR   Y10, Y6, Y6
-	VPXOR   Y10, Y8, Y8
-	VMOVDQU 32(AX)(R8*1), Y10
-	VPXOR   Y10, Y1, Y1
-	VPXOR   Y10, Y3, Y3
-	VPXOR   Y10, Y5, Y5
-	VPXOR   Y10, Y7, Y7
-	VPXOR   Y10, Y9, Y9
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot5_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y10
+	VPXOR      Y10, Y0, Y0
+	VPXOR      Y10, Y2, Y2
+	VPXOR      Y10, Y4, Y4
+	VPXOR      Y10, Y6, Y6
+	VPXOR      Y10, Y8, Y8
+	VMOVDQU    32(AX)(R8*1), Y10
+	VPXOR      Y10, Y1, Y1
+	VPXOR      Y10, Y3, Y3
+	VPXOR      Y10, Y5, Y5
+	VPXOR      Y10, Y7, Y7
+	VPXOR      Y10, Y9, Y9
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot5_64ones
 
 dot5_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot5_64source
+	JNE  dot5_64source
 	JMP  dot5_64store
 
 dot5_64park:
@@ -1283,34 +1406,37 @@ dot5_64park:
 	VMOVDQU Y8, 256(R15)
 	VMOVDQU Y9, 288(R15)
 	ADDQ    $0x00000140, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot5_64turn
 
 dot5_64end:
 dot5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot5Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot5Step64
 
 dot6:
+	MOVQ $0x000000c0, SI
+
 	// 6 outputs, 64 bytes a step
 	JMP dot6Next64
 
 dot6Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot6_64resume
+	CMPQ           R11, R9
+	JNE            dot6_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot6_64firstOnes
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
@@ -1370,10 +1496,10 @@ dot6Step64:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000c0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot6_64store
+	JEQ            dot6_64store
 
 dot6_64source:
 	MOVQ           (R11), AX
@@ -1448,14 +1574,15 @@ dot6_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000c0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot6_64source
+	JNE            dot6_64source
 
 dot6_64store:
 	TESTQ   R15, R15
 	JNE     dot6_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -1474,24 +1601,36 @@ dot6_64store:
 	MOVQ    120(CX), AX
 	VMOVDQU Y10, (AX)(R8*1)
 	VMOVDQU Y11, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot6_64end
+
+dot6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot6_64end
 
 dot6_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	VMOVDQU Y0, Y10
-	VMOVDQU Y1, Y11
-	ADDQ    $0x18, R11
-	JMP     dot6_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	VMOVDQU    Y0, Y10
+	VMOVDQU    Y1, Y11
+	ADDQ       $0x18, R11
+	JMP        dot6_64moreOnes
 
 dot6_64resume:
 	VMOVDQU (R14), Y0
@@ -1509,32 +1648,34 @@ dot6_64resume:
 	ADDQ    $0x00000180, R14
 
 dot6_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot6_64noOnes
+	CMPQ R11, R9
+	JEQ  dot6_64noOnes
 
 dot6_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y12
-	VPXOR   Y12, Y0, Y0
-	VPXOR   Y12, Y2, Y2
-	VPXOR   Y12, Y4, Y4
-	VPXOR   Y12, Y6, Y6
-	VPXOR   Y12, Y8, Y8
-	VPXOR   Y12, Y10, Y10
-	VMOVDQU 32(AX)(R8*1), Y12
-	VPXOR   Y12, Y1, Y1
-	VPXOR   Y12, Y3, Y3
-	VPXOR   Y12, Y5, Y5
-	VPXOR   Y12, Y7, Y7
-	VPXOR   Y12, Y9, Y9
-	VPXOR   Y12, Y11, Y11
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot6_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y12
+	VPXOR      Y12, Y0, Y0
+	VPXOR      Y12, Y2, Y2
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y12, Y10, Y10
+	VMOVDQU    32(AX)(R8*1), Y12
+	VPXOR      Y12, Y1, Y1
+	VPXOR      Y12, Y3, Y3
+	VPXOR      Y12, Y5, Y5
+	VPXOR      Y12, Y7, Y7
+	VPXOR      Y12, Y9, Y9
+	VPXOR      Y12, Y11, Y11
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot6_64ones
 
 dot6_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot6_64source
+	JNE  dot6_64source
 	JMP  dot6_64store
 
 dot6_64park:
@@ -1551,34 +1692,37 @@ dot6_64park:
 	VMOVDQU Y10, 320(R15)
 	VMOVDQU Y11, 352(R15)
 	ADDQ    $0x00000180, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot6_64turn
 
 dot6_64end:
 dot6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot6Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot6Step64
 
 sum2:
+	MOVQ $0x00000020, SI
+
 	// 2 outputs, the first one the plain sum, 128 bytes a step
 	JMP sum2Next128
 
 sum2Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum2_128resume
+	CMPQ           R11, R9
+	JNE            sum2_128firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum2_128firstOnes
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y8
 	VPAND          32(AX)(R8*1), Y15, Y9
@@ -1617,10 +1761,10 @@ sum2Step128:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum2_128store
+	JEQ            sum2_128store
 
 sum2_128source:
 	MOVQ           (R11), AX
@@ -1666,14 +1810,15 @@ sum2_128source:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum2_128source
+	JNE            sum2_128source
 
 sum2_128store:
 	TESTQ   R15, R15
 	JNE     sum2_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -1684,20 +1829,33 @@ sum2_128store:
 	VMOVDQU Y5, 32(AX)(R8*1)
 	VMOVDQU Y6, 64(AX)(R8*1)
 	VMOVDQU Y7, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     sum2_128end
+
+sum2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum2_128end
 
 sum2_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y2, Y6
-	VMOVDQU Y3, Y7
-	ADDQ    $0x18, R11
-	JMP     sum2_128moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	ADDQ       $0x18, R11
+	JMP        sum2_128moreOnes
 
 sum2_128resume:
 	VMOVDQU (R14), Y0
@@ -1711,30 +1869,33 @@ sum2_128resume:
 	ADDQ    $0x00000100, R14
 
 sum2_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_128noOnes
+	CMPQ R11, R9
+	JEQ  sum2_128noOnes
 
 sum2_128ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y5, Y5
-	VMOVDQU 64(AX)(R8*1), Y8
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 96(AX)(R8*1), Y8
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum2_128ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum2_128ones
 
 sum2_128noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum2_128source
+	JNE  sum2_128source
 	JMP  sum2_128store
 
 sum2_128park:
@@ -1747,27 +1908,27 @@ sum2_128park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000080, R8
+	JMP     sum2_128turn
 
 sum2_128end:
 sum2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum2Step128
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
 	JMP sum2Next64
 
 sum2Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum2_64resume
+	CMPQ           R11, R9
+	JNE            sum2_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum2_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
 	PREFETCHT0     (AX)(BX*1)
@@ -1787,10 +1948,10 @@ sum2Step64:
 	VPSHUFB        Y7, Y11, Y11
 	VPXOR          Y10, Y2, Y2
 	VPXOR          Y11, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum2_64store
+	JEQ            sum2_64store
 
 sum2_64source:
 	MOVQ           (R11), AX
@@ -1815,30 +1976,43 @@ sum2_64source:
 	VPXOR          Y9, Y3, Y3
 	VPXOR          Y10, Y2, Y2
 	VPXOR          Y11, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum2_64source
+	JNE            sum2_64source
 
 sum2_64store:
 	TESTQ   R15, R15
 	JNE     sum2_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
 	MOVQ    24(CX), AX
 	VMOVDQU Y2, (AX)(R8*1)
 	VMOVDQU Y3, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum2_64end
+
+sum2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum2_64end
 
 sum2_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	ADDQ    $0x18, R11
-	JMP     sum2_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	ADDQ       $0x18, R11
+	JMP        sum2_64moreOnes
 
 sum2_64resume:
 	VMOVDQU (R14), Y0
@@ -1848,24 +2022,26 @@ sum2_64resume:
 	ADDQ    $0x00000080, R14
 
 sum2_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_64noOnes
+	CMPQ R11, R9
+	JEQ  sum2_64noOnes
 
 sum2_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y4
-	VPXOR   Y4, Y0, Y0
-	VPXOR   Y4, Y2, Y2
-	VMOVDQU 32(AX)(R8*1), Y4
-	VPXOR   Y4, Y1, Y1
-	VPXOR   Y4, Y3, Y3
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum2_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y4
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y4, Y2, Y2
+	VMOVDQU    32(AX)(R8*1), Y4
+	VPXOR      Y4, Y1, Y1
+	VPXOR      Y4, Y3, Y3
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum2_64ones
 
 sum2_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum2_64source
+	JNE  sum2_64source
 	JMP  sum2_64store
 
 sum2_64park:
@@ -1874,34 +2050,37 @@ sum2_64park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000040, R8
+	JMP     sum2_64turn
 
 sum2_64end:
 sum2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum2Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  sum2Step64
 
 sum3:
+	MOVQ $0x00000040, SI
+
 	// 3 outputs, the first one the plain sum, 64 bytes a step
 	JMP sum3Next64
 
 sum3Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum3_64resume
+	CMPQ           R11, R9
+	JNE            sum3_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum3_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
 	PREFETCHT0     (AX)(BX*1)
@@ -1929,10 +2108,10 @@ sum3Step64:
 	VPSHUFB        Y9, Y11, Y11
 	VPXOR          Y10, Y4, Y4
 	VPXOR          Y11, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum3_64store
+	JEQ            sum3_64store
 
 sum3_64source:
 	MOVQ           (R11), AX
@@ -1967,14 +2146,15 @@ sum3_64source:
 	VPXOR          Y15, Y5, Y5
 	VPXOR          Y10, Y4, Y4
 	VPXOR          Y11, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum3_64source
+	JNE            sum3_64source
 
 sum3_64store:
 	TESTQ   R15, R15
 	JNE     sum3_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -1984,18 +2164,30 @@ sum3_64store:
 	MOVQ    48(CX), AX
 	VMOVDQU Y4, (AX)(R8*1)
 	VMOVDQU Y5, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum3_64end
+
+sum3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum3_64end
 
 sum3_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	ADDQ    $0x18, R11
-	JMP     sum3_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	ADDQ       $0x18, R11
+	JMP        sum3_64moreOnes
 
 sum3_64resume:
 	VMOVDQU (R14), Y0
@@ -2007,26 +2199,28 @@ sum3_64resume:
 	ADDQ    $0x000000c0, R14
 
 sum3_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum3_64noOnes
+	CMPQ R11, R9
+	JEQ  sum3_64noOnes
 
 sum3_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y6
-	VPXOR   Y6, Y0, Y0
-	VPXOR   Y6, Y2, Y2
-	VPXOR   Y6, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y6
-	VPXOR   Y6, Y1, Y1
-	VPXOR   Y6, Y3, Y3
-	VPXOR   Y6, Y5, Y5
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum3_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y6
+	VPXOR      Y6, Y0, Y0
+	VPXOR      Y6, Y2, Y2
+	VPXOR      Y6, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y6
+	VPXOR      Y6, Y1, Y1
+	VPXOR      Y6, Y3, Y3
+	VPXOR      Y6, Y5, Y5
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum3_64ones
 
 sum3_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum3_64source
+	JNE  sum3_64source
 	JMP  sum3_64store
 
 sum3_64park:
@@ -2037,34 +2231,37 @@ sum3_64park:
 	VMOVDQU Y4, 128(R15)
 	VMOVDQU Y5, 160(R15)
 	ADDQ    $0x000000c0, R15
-	ADDQ    $0x00000040, R8
+	JMP     sum3_64turn
 
 sum3_64end:
 sum3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum3Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  sum3Step64
 
 sum4:
+	MOVQ $0x00000060, SI
+
 	// 4 outputs, the first one the plain sum, 64 bytes a step
 	JMP sum4Next64
 
 sum4Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum4_64resume
+	CMPQ           R11, R9
+	JNE            sum4_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum4_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
 	PREFETCHT0     (AX)(BX*1)
@@ -2100,10 +2297,10 @@ sum4Step64:
 	VPSHUFB        Y11, Y15, Y15
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum4_64store
+	JEQ            sum4_64store
 
 sum4_64source:
 	MOVQ           (R11), AX
@@ -2148,14 +2345,15 @@ sum4_64source:
 	VPXOR          Y13, Y7, Y7
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum4_64source
+	JNE            sum4_64source
 
 sum4_64store:
 	TESTQ   R15, R15
 	JNE     sum4_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -2168,20 +2366,32 @@ sum4_64store:
 	MOVQ    72(CX), AX
 	VMOVDQU Y6, (AX)(R8*1)
 	VMOVDQU Y7, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum4_64end
+
+sum4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum4_64end
 
 sum4_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	ADDQ    $0x18, R11
-	JMP     sum4_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	ADDQ       $0x18, R11
+	JMP        sum4_64moreOnes
 
 sum4_64resume:
 	VMOVDQU (R14), Y0
@@ -2195,28 +2405,30 @@ sum4_64resume:
 	ADDQ    $0x00000100, R14
 
 sum4_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum4_64noOnes
+	CMPQ R11, R9
+	JEQ  sum4_64noOnes
 
 sum4_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y4, Y4
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y5, Y5
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum4_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y4, Y4
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y5, Y5
+	VPXOR      Y8, Y7, Y7
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum4_64ones
 
 sum4_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum4_64source
+	JNE  sum4_64source
 	JMP  sum4_64store
 
 sum4_64park:
@@ -2229,34 +2441,37 @@ sum4_64park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000040, R8
+	JMP     sum4_64turn
 
 sum4_64end:
 sum4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum4Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  sum4Step64
 
 sum5:
+	MOVQ $0x00000080, SI
+
 	// 5 outputs, the first one the plain sum, 64 bytes a step
 	JMP sum5Next64
 
 sum5Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum5_64resume
+	CMPQ           R11, R9
+	JNE            sum5_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum5_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
 	PREFETCHT0     (AX)(BX*1)
@@ -2300,10 +2515,10 @@ sum5Step64:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum5_64store
+	JEQ            sum5_64store
 
 sum5_64source:
 	MOVQ           (R11), AX
@@ -2358,14 +2573,15 @@ sum5_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum5_64source
+	JNE            sum5_64source
 
 sum5_64store:
 	TESTQ   R15, R15
 	JNE     sum5_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -2381,22 +2597,34 @@ sum5_64store:
 	MOVQ    96(CX), AX
 	VMOVDQU Y8, (AX)(R8*1)
 	VMOVDQU Y9, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum5_64end
+
+sum5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum5_64end
 
 sum5_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	ADDQ    $0x18, R11
-	JMP     sum5_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	ADDQ       $0x18, R11
+	JMP        sum5_64moreOnes
 
 sum5_64resume:
 	VMOVDQU (R14), Y0
@@ -2412,30 +2640,32 @@ sum5_64resume:
 	ADDQ    $0x00000140, R14
 
 sum5_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum5_64noOnes
+	CMPQ R11, R9
+	JEQ  sum5_64noOnes
 
 sum5_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y10
-	VPXOR   Y10, Y0, Y0
-	VPXOR   Y10, Y2, Y2
-	VPXOR   Y10, Y4, Y4
-	VPXOR   Y10, Y6, Y6
-	VPXOR   Y10, Y8, Y8
-	VMOVDQU 32(AX)(R8*1), Y10
-	VPXOR   Y10, Y1, Y1
-	VPXOR   Y10, Y3, Y3
-	VPXOR   Y10, Y5, Y5
-	VPXOR   Y10, Y7, Y7
-	VPXOR   Y10, Y9, Y9
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum5_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y10
+	VPXOR      Y10, Y0, Y0
+	VPXOR      Y10, Y2, Y2
+	VPXOR      Y10, Y4, Y4
+	VPXOR      Y10, Y6, Y6
+	VPXOR      Y10, Y8, Y8
+	VMOVDQU    32(AX)(R8*1), Y10
+	VPXOR      Y10, Y1, Y1
+	VPXOR      Y10, Y3, Y3
+	VPXOR      Y10, Y5, Y5
+	VPXOR      Y10, Y7, Y7
+	VPXOR      Y10, Y9, Y9
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum5_64ones
 
 sum5_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum5_64source
+	JNE  sum5_64source
 	JMP  sum5_64store
 
 sum5_64park:
@@ -2450,34 +2680,37 @@ sum5_64park:
 	VMOVDQU Y8, 256(R15)
 	VMOVDQU Y9, 288(R15)
 	ADDQ    $0x00000140, R15
-	ADDQ    $0x00000040, R8
+	JMP     sum5_64turn
 
 sum5_64end:
 sum5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum5Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  sum5Step64
 
 sum6:
+	MOVQ $0x000000a0, SI
+
 	// 6 outputs, the first one the plain sum, 64 bytes a step
 	JMP sum6Next64
 
 sum6Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum6_64resume
+	CMPQ           R11, R9
+	JNE            sum6_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum6_64firstOnes
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
@@ -2531,10 +2764,10 @@ sum6Step64:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum6_64store
+	JEQ            sum6_64store
 
 sum6_64source:
 	MOVQ           (R11), AX
@@ -2601,14 +2834,15 @@ sum6_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum6_64source
+	JNE            sum6_64source
 
 sum6_64store:
 	TESTQ   R15, R15
 	JNE     sum6_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -2627,24 +2861,36 @@ sum6_64store:
 	MOVQ    120(CX), AX
 	VMOVDQU Y10, (AX)(R8*1)
 	VMOVDQU Y11, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum6_64end
+
+sum6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum6_64end
 
 sum6_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	VMOVDQU Y0, Y10
-	VMOVDQU Y1, Y11
-	ADDQ    $0x18, R11
-	JMP     sum6_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	VMOVDQU    Y0, Y10
+	VMOVDQU    Y1, Y11
+	ADDQ       $0x18, R11
+	JMP        sum6_64moreOnes
 
 sum6_64resume:
 	VMOVDQU (R14), Y0
@@ -2662,32 +2908,34 @@ sum6_64resume:
 	ADDQ    $0x00000180, R14
 
 sum6_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum6_64noOnes
+	CMPQ R11, R9
+	JEQ  sum6_64noOnes
 
 sum6_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y12
-	VPXOR   Y12, Y0, Y0
-	VPXOR   Y12, Y2, Y2
-	VPXOR   Y12, Y4, Y4
-	VPXOR   Y12, Y6, Y6
-	VPXOR   Y12, Y8, Y8
-	VPXOR   Y12, Y10, Y10
-	VMOVDQU 32(AX)(R8*1), Y12
-	VPXOR   Y12, Y1, Y1
-	VPXOR   Y12, Y3, Y3
-	VPXOR   Y12, Y5, Y5
-	VPXOR   Y12, Y7, Y7
-	VPXOR   Y12, Y9, Y9
-	VPXOR   Y12, Y11, Y11
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum6_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y12
+	VPXOR      Y12, Y0, Y0
+	VPXOR      Y12, Y2, Y2
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y12, Y10, Y10
+	VMOVDQU    32(AX)(R8*1), Y12
+	VPXOR      Y12, Y1, Y1
+	VPXOR      Y12, Y3, Y3
+	VPXOR      Y12, Y5, Y5
+	VPXOR      Y12, Y7, Y7
+	VPXOR      Y12, Y9, Y9
+	VPXOR      Y12, Y11, Y11
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum6_64ones
 
 sum6_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum6_64source
+	JNE  sum6_64source
 	JMP  sum6_64store
 
 sum6_64park:
@@ -2704,18 +2952,19 @@ sum6_64park:
 	VMOVDQU Y10, 320(R15)
 	VMOVDQU Y11, 352(R15)
 	ADDQ    $0x00000180, R15
-	ADDQ    $0x00000040, R8
+	JMP     sum6_64turn
 
 sum6_64end:
 sum6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum6Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  sum6Step64
 
 done:
@@ -4236,76 +4485,80 @@ done:
 	RET
 
 // func dotGFNI(p *pass)
-// Requires: AVX, AVX2, GFNI
+// Requires: AVX, AVX2, GFNI, MMX+
 TEXT ·dotGFNI(SB), $0-8
 	MOVQ p+0(FP), DI
-	MOVQ (DI), CX
-	MOVQ 24(DI), DX
-	MOVQ 56(DI), BX
-	LEAQ (BX)(BX*2), BX
-	LEAQ (DX)(BX*8), R12
-	MOVQ 32(DI), BX
-	LEAQ (BX)(BX*2), BX
-	LEAQ (DX)(BX*8), R13
-	MOVQ 48(DI), SI
+	MOVQ 24(DI), R11
+	MOVQ 56(DI), CX
+	LEAQ (CX)(CX*2), CX
+	LEAQ (R11)(CX*8), R9
+	MOVQ 32(DI), CX
+	LEAQ (CX)(CX*2), CX
+	LEAQ (R11)(CX*8), R13
+	MOVQ R9, R12
+	MOVQ $0x00000018, DX
+	MOVQ 48(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ 88(DI), R8
-	MOVQ 96(DI), R9
 
 	// By the number of outputs
-	MOVQ 8(DI), BX
+	MOVQ 8(DI), CX
 	CMPQ 64(DI), $0x00
 	JNE  sums
-	CMPQ BX, $0x01
+	CMPQ CX, $0x01
 	JEQ  dot1
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  dot2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  dot3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  dot4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  dot5
 	JMP  dot6
 
 sums:
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  sum2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  sum3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  sum4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  sum5
 	JMP  sum6
 
 dot1:
+	MOVQ $0x00000020, SI
+
 	// One output, 128 bytes a step
 	JMP dot1Next128
 
 dot1Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot1_128resume
+	CMPQ           R11, R9
+	JNE            dot1_128firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot1_128firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot1_128store
+	JEQ            dot1_128store
 
 dot1_128source:
 	MOVQ           (R11), AX
@@ -4313,6 +4566,8 @@ dot1_128source:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y9
 	VPXOR          Y9, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y10
@@ -4321,29 +4576,43 @@ dot1_128source:
 	VPXOR          Y11, Y2, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y12
 	VPXOR          Y12, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot1_128source
+	JNE            dot1_128source
 
 dot1_128store:
 	TESTQ   R15, R15
 	JNE     dot1_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
 	VMOVDQU Y2, 64(AX)(R8*1)
 	VMOVDQU Y3, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     dot1_128end
+
+dot1_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot1_128end
 
 dot1_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	ADDQ    $0x18, R11
-	JMP     dot1_128moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	ADDQ       $0x18, R11
+	JMP        dot1_128moreOnes
 
 dot1_128resume:
 	VMOVDQU (R14), Y0
@@ -4353,22 +4622,25 @@ dot1_128resume:
 	ADDQ    $0x00000080, R14
 
 dot1_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_128noOnes
+	CMPQ R11, R9
+	JEQ  dot1_128noOnes
 
 dot1_128ones:
-	MOVQ  (R11), AX
-	VPXOR (AX)(R8*1), Y0, Y0
-	VPXOR 32(AX)(R8*1), Y1, Y1
-	VPXOR 64(AX)(R8*1), Y2, Y2
-	VPXOR 96(AX)(R8*1), Y3, Y3
-	ADDQ  $0x18, R11
-	CMPQ  R11, R12
-	JB    dot1_128ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VPXOR      (AX)(R8*1), Y0, Y0
+	VPXOR      32(AX)(R8*1), Y1, Y1
+	VPXOR      64(AX)(R8*1), Y2, Y2
+	VPXOR      96(AX)(R8*1), Y3, Y3
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot1_128ones
 
 dot1_128noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot1_128source
+	JNE  dot1_128source
 	JMP  dot1_128store
 
 dot1_128park:
@@ -4377,63 +4649,78 @@ dot1_128park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000080, R8
+	JMP     dot1_128turn
 
 dot1_128end:
 dot1Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot1Step128
 
 	// One output, 64 bytes a step
 	JMP dot1Next64
 
 dot1Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot1_64resume
+	CMPQ           R11, R9
+	JNE            dot1_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot1_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y2, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y3, Y1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot1_64store
+	JEQ            dot1_64store
 
 dot1_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y2, Y5
 	VPXOR          Y5, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y3, Y6
 	VPXOR          Y6, Y1, Y1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot1_64source
+	JNE            dot1_64source
 
 dot1_64store:
 	TESTQ   R15, R15
 	JNE     dot1_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot1_64end
+
+dot1_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot1_64end
 
 dot1_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	ADDQ    $0x18, R11
-	JMP     dot1_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	ADDQ       $0x18, R11
+	JMP        dot1_64moreOnes
 
 dot1_64resume:
 	VMOVDQU (R14), Y0
@@ -4441,58 +4728,65 @@ dot1_64resume:
 	ADDQ    $0x00000040, R14
 
 dot1_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_64noOnes
+	CMPQ R11, R9
+	JEQ  dot1_64noOnes
 
 dot1_64ones:
-	MOVQ  (R11), AX
-	VPXOR (AX)(R8*1), Y0, Y0
-	VPXOR 32(AX)(R8*1), Y1, Y1
-	ADDQ  $0x18, R11
-	CMPQ  R11, R12
-	JB    dot1_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VPXOR      (AX)(R8*1), Y0, Y0
+	VPXOR      32(AX)(R8*1), Y1, Y1
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot1_64ones
 
 dot1_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot1_64source
+	JNE  dot1_64source
 	JMP  dot1_64store
 
 dot1_64park:
 	VMOVDQU Y0, (R15)
 	VMOVDQU Y1, 32(R15)
 	ADDQ    $0x00000040, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot1_64turn
 
 dot1_64end:
 dot1Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot1Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot1Step64
 
 dot2:
+	MOVQ $0x00000040, SI
+
 	// 2 outputs, 128 bytes a step
 	JMP dot2Next128
 
 dot2Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot2_128resume
+	CMPQ           R11, R9
+	JNE            dot2_128firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot2_128firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y2
@@ -4501,10 +4795,10 @@ dot2Step128:
 	VGF2P8AFFINEQB $0x00, 32(R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, 32(R10), Y10, Y6
 	VGF2P8AFFINEQB $0x00, 32(R10), Y11, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot2_128store
+	JEQ            dot2_128store
 
 dot2_128source:
 	MOVQ           (R11), AX
@@ -4512,6 +4806,8 @@ dot2_128source:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y13
 	VPXOR          Y13, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y14
@@ -4528,14 +4824,15 @@ dot2_128source:
 	VPXOR          Y15, Y6, Y6
 	VGF2P8AFFINEQB $0x00, 32(R10), Y11, Y13
 	VPXOR          Y13, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot2_128source
+	JNE            dot2_128source
 
 dot2_128store:
 	TESTQ   R15, R15
 	JNE     dot2_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -4546,20 +4843,33 @@ dot2_128store:
 	VMOVDQU Y5, 32(AX)(R8*1)
 	VMOVDQU Y6, 64(AX)(R8*1)
 	VMOVDQU Y7, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     dot2_128end
+
+dot2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot2_128end
 
 dot2_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y2, Y6
-	VMOVDQU Y3, Y7
-	ADDQ    $0x18, R11
-	JMP     dot2_128moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	ADDQ       $0x18, R11
+	JMP        dot2_128moreOnes
 
 dot2_128resume:
 	VMOVDQU (R14), Y0
@@ -4573,30 +4883,33 @@ dot2_128resume:
 	ADDQ    $0x00000100, R14
 
 dot2_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_128noOnes
+	CMPQ R11, R9
+	JEQ  dot2_128noOnes
 
 dot2_128ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y5, Y5
-	VMOVDQU 64(AX)(R8*1), Y8
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 96(AX)(R8*1), Y8
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot2_128ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot2_128ones
 
 dot2_128noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot2_128source
+	JNE  dot2_128source
 	JMP  dot2_128store
 
 dot2_128park:
@@ -4609,42 +4922,44 @@ dot2_128park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000080, R8
+	JMP     dot2_128turn
 
 dot2_128end:
 dot2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot2Step128
 
 	// 2 outputs, 64 bytes a step
 	JMP dot2Next64
 
 dot2Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot2_64resume
+	CMPQ           R11, R9
+	JNE            dot2_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot2_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y4, Y2
 	VGF2P8AFFINEQB $0x00, 32(R10), Y5, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot2_64store
+	JEQ            dot2_64store
 
 dot2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
 	VPXOR          Y7, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y8
@@ -4653,30 +4968,43 @@ dot2_64source:
 	VPXOR          Y7, Y2, Y2
 	VGF2P8AFFINEQB $0x00, 32(R10), Y5, Y8
 	VPXOR          Y8, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot2_64source
+	JNE            dot2_64source
 
 dot2_64store:
 	TESTQ   R15, R15
 	JNE     dot2_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
 	MOVQ    24(CX), AX
 	VMOVDQU Y2, (AX)(R8*1)
 	VMOVDQU Y3, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot2_64end
+
+dot2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot2_64end
 
 dot2_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	ADDQ    $0x18, R11
-	JMP     dot2_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	ADDQ       $0x18, R11
+	JMP        dot2_64moreOnes
 
 dot2_64resume:
 	VMOVDQU (R14), Y0
@@ -4686,24 +5014,26 @@ dot2_64resume:
 	ADDQ    $0x00000080, R14
 
 dot2_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_64noOnes
+	CMPQ R11, R9
+	JEQ  dot2_64noOnes
 
 dot2_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y4
-	VPXOR   Y4, Y0, Y0
-	VPXOR   Y4, Y2, Y2
-	VMOVDQU 32(AX)(R8*1), Y4
-	VPXOR   Y4, Y1, Y1
-	VPXOR   Y4, Y3, Y3
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot2_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y4
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y4, Y2, Y2
+	VMOVDQU    32(AX)(R8*1), Y4
+	VPXOR      Y4, Y1, Y1
+	VPXOR      Y4, Y3, Y3
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot2_64ones
 
 dot2_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot2_64source
+	JNE  dot2_64source
 	JMP  dot2_64store
 
 dot2_64park:
@@ -4712,51 +5042,56 @@ dot2_64park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot2_64turn
 
 dot2_64end:
 dot2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot2Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot2Step64
 
 dot3:
+	MOVQ $0x00000060, SI
+
 	// 3 outputs, 64 bytes a step
 	JMP dot3Next64
 
 dot3Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot3_64resume
+	CMPQ           R11, R9
+	JNE            dot3_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot3_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y6, Y2
 	VGF2P8AFFINEQB $0x00, 32(R10), Y7, Y3
 	VGF2P8AFFINEQB $0x00, 64(R10), Y6, Y4
 	VGF2P8AFFINEQB $0x00, 64(R10), Y7, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot3_64store
+	JEQ            dot3_64store
 
 dot3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y9
 	VPXOR          Y9, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y10
@@ -4769,14 +5104,15 @@ dot3_64source:
 	VPXOR          Y9, Y4, Y4
 	VGF2P8AFFINEQB $0x00, 64(R10), Y7, Y10
 	VPXOR          Y10, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot3_64source
+	JNE            dot3_64source
 
 dot3_64store:
 	TESTQ   R15, R15
 	JNE     dot3_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -4786,18 +5122,30 @@ dot3_64store:
 	MOVQ    48(CX), AX
 	VMOVDQU Y4, (AX)(R8*1)
 	VMOVDQU Y5, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot3_64end
+
+dot3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot3_64end
 
 dot3_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	ADDQ    $0x18, R11
-	JMP     dot3_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	ADDQ       $0x18, R11
+	JMP        dot3_64moreOnes
 
 dot3_64resume:
 	VMOVDQU (R14), Y0
@@ -4809,26 +5157,28 @@ dot3_64resume:
 	ADDQ    $0x000000c0, R14
 
 dot3_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot3_64noOnes
+	CMPQ R11, R9
+	JEQ  dot3_64noOnes
 
 dot3_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y6
-	VPXOR   Y6, Y0, Y0
-	VPXOR   Y6, Y2, Y2
-	VPXOR   Y6, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y6
-	VPXOR   Y6, Y1, Y1
-	VPXOR   Y6, Y3, Y3
-	VPXOR   Y6, Y5, Y5
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot3_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y6
+	VPXOR      Y6, Y0, Y0
+	VPXOR      Y6, Y2, Y2
+	VPXOR      Y6, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y6
+	VPXOR      Y6, Y1, Y1
+	VPXOR      Y6, Y3, Y3
+	VPXOR      Y6, Y5, Y5
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot3_64ones
 
 dot3_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot3_64source
+	JNE  dot3_64source
 	JMP  dot3_64store
 
 dot3_64park:
@@ -4839,36 +5189,40 @@ dot3_64park:
 	VMOVDQU Y4, 128(R15)
 	VMOVDQU Y5, 160(R15)
 	ADDQ    $0x000000c0, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot3_64turn
 
 dot3_64end:
 dot3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot3Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot3Step64
 
 dot4:
+	MOVQ $0x00000080, SI
+
 	// 4 outputs, 64 bytes a step
 	JMP dot4Next64
 
 dot4Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot4_64resume
+	CMPQ           R11, R9
+	JNE            dot4_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot4_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y8, Y2
@@ -4877,15 +5231,16 @@ dot4Step64:
 	VGF2P8AFFINEQB $0x00, 64(R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, 96(R10), Y8, Y6
 	VGF2P8AFFINEQB $0x00, 96(R10), Y9, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot4_64store
+	JEQ            dot4_64store
 
 dot4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y11
 	VPXOR          Y11, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y12
@@ -4902,14 +5257,15 @@ dot4_64source:
 	VPXOR          Y11, Y6, Y6
 	VGF2P8AFFINEQB $0x00, 96(R10), Y9, Y12
 	VPXOR          Y12, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot4_64source
+	JNE            dot4_64source
 
 dot4_64store:
 	TESTQ   R15, R15
 	JNE     dot4_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -4922,20 +5278,32 @@ dot4_64store:
 	MOVQ    72(CX), AX
 	VMOVDQU Y6, (AX)(R8*1)
 	VMOVDQU Y7, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot4_64end
+
+dot4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot4_64end
 
 dot4_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	ADDQ    $0x18, R11
-	JMP     dot4_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	ADDQ       $0x18, R11
+	JMP        dot4_64moreOnes
 
 dot4_64resume:
 	VMOVDQU (R14), Y0
@@ -4949,28 +5317,30 @@ dot4_64resume:
 	ADDQ    $0x00000100, R14
 
 dot4_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot4_64noOnes
+	CMPQ R11, R9
+	JEQ  dot4_64noOnes
 
 dot4_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y4, Y4
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y5, Y5
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot4_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y4, Y4
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y5, Y5
+	VPXOR      Y8, Y7, Y7
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot4_64ones
 
 dot4_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot4_64source
+	JNE  dot4_64source
 	JMP  dot4_64store
 
 dot4_64park:
@@ -4983,36 +5353,40 @@ dot4_64park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot4_64turn
 
 dot4_64end:
 dot4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot4Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot4Step64
 
 dot5:
+	MOVQ $0x000000a0, SI
+
 	// 5 outputs, 64 bytes a step
 	JMP dot5Next64
 
 dot5Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot5_64resume
+	CMPQ           R11, R9
+	JNE            dot5_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot5_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y10, Y2
@@ -5023,15 +5397,16 @@ dot5Step64:
 	VGF2P8AFFINEQB $0x00, 96(R10), Y11, Y7
 	VGF2P8AFFINEQB $0x00, 128(R10), Y10, Y8
 	VGF2P8AFFINEQB $0x00, 128(R10), Y11, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot5_64store
+	JEQ            dot5_64store
 
 dot5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y13
 	VPXOR          Y13, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y14
@@ -5052,14 +5427,15 @@ dot5_64source:
 	VPXOR          Y13, Y8, Y8
 	VGF2P8AFFINEQB $0x00, 128(R10), Y11, Y14
 	VPXOR          Y14, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot5_64source
+	JNE            dot5_64source
 
 dot5_64store:
 	TESTQ   R15, R15
 	JNE     dot5_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5075,22 +5451,34 @@ dot5_64store:
 	MOVQ    96(CX), AX
 	VMOVDQU Y8, (AX)(R8*1)
 	VMOVDQU Y9, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot5_64end
+
+dot5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot5_64end
 
 dot5_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	ADDQ    $0x18, R11
-	JMP     dot5_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	ADDQ       $0x18, R11
+	JMP        dot5_64moreOnes
 
 dot5_64resume:
 	VMOVDQU (R14), Y0
@@ -5106,30 +5494,32 @@ dot5_64resume:
 	ADDQ    $0x00000140, R14
 
 dot5_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot5_64noOnes
+	CMPQ R11, R9
+	JEQ  dot5_64noOnes
 
 dot5_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y10
-	VPXOR   Y10, Y0, Y0
-	VPXOR   Y10, Y2, Y2
-	VPXOR   Y10, Y4, Y4
-	VPXOR   Y10, Y6, Y6
-	VPXOR   Y10, Y8, Y8
-	VMOVDQU 32(AX)(R8*1), Y10
-	VPXOR   Y10, Y1, Y1
-	VPXOR   Y10, Y3, Y3
-	VPXOR   Y10, Y5, Y5
-	VPXOR   Y10, Y7, Y7
-	VPXOR   Y10, Y9, Y9
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot5_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y10
+	VPXOR      Y10, Y0, Y0
+	VPXOR      Y10, Y2, Y2
+	VPXOR      Y10, Y4, Y4
+	VPXOR      Y10, Y6, Y6
+	VPXOR      Y10, Y8, Y8
+	VMOVDQU    32(AX)(R8*1), Y10
+	VPXOR      Y10, Y1, Y1
+	VPXOR      Y10, Y3, Y3
+	VPXOR      Y10, Y5, Y5
+	VPXOR      Y10, Y7, Y7
+	VPXOR      Y10, Y9, Y9
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot5_64ones
 
 dot5_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot5_64source
+	JNE  dot5_64source
 	JMP  dot5_64store
 
 dot5_64park:
@@ -5144,36 +5534,40 @@ dot5_64park:
 	VMOVDQU Y8, 256(R15)
 	VMOVDQU Y9, 288(R15)
 	ADDQ    $0x00000140, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot5_64turn
 
 dot5_64end:
 dot5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot5Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot5Step64
 
 dot6:
+	MOVQ $0x000000c0, SI
+
 	// 6 outputs, 64 bytes a step
 	JMP dot6Next64
 
 dot6Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            dot6_64resume
+	CMPQ           R11, R9
+	JNE            dot6_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot6_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y13, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y12, Y2
@@ -5186,15 +5580,16 @@ dot6Step64:
 	VGF2P8AFFINEQB $0x00, 128(R10), Y13, Y9
 	VGF2P8AFFINEQB $0x00, 160(R10), Y12, Y10
 	VGF2P8AFFINEQB $0x00, 160(R10), Y13, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000c0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot6_64store
+	JEQ            dot6_64store
 
 dot6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
+	PREFETCHT0     (AX)(BX*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y15
 	VPXOR          Y15, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y13, Y15
@@ -5219,14 +5614,15 @@ dot6_64source:
 	VPXOR          Y15, Y10, Y10
 	VGF2P8AFFINEQB $0x00, 160(R10), Y13, Y15
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000c0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot6_64source
+	JNE            dot6_64source
 
 dot6_64store:
 	TESTQ   R15, R15
 	JNE     dot6_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5245,24 +5641,36 @@ dot6_64store:
 	MOVQ    120(CX), AX
 	VMOVDQU Y10, (AX)(R8*1)
 	VMOVDQU Y11, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot6_64end
+
+dot6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  dot6_64end
 
 dot6_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	VMOVDQU Y0, Y10
-	VMOVDQU Y1, Y11
-	ADDQ    $0x18, R11
-	JMP     dot6_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	VMOVDQU    Y0, Y10
+	VMOVDQU    Y1, Y11
+	ADDQ       $0x18, R11
+	JMP        dot6_64moreOnes
 
 dot6_64resume:
 	VMOVDQU (R14), Y0
@@ -5280,32 +5688,34 @@ dot6_64resume:
 	ADDQ    $0x00000180, R14
 
 dot6_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot6_64noOnes
+	CMPQ R11, R9
+	JEQ  dot6_64noOnes
 
 dot6_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y12
-	VPXOR   Y12, Y0, Y0
-	VPXOR   Y12, Y2, Y2
-	VPXOR   Y12, Y4, Y4
-	VPXOR   Y12, Y6, Y6
-	VPXOR   Y12, Y8, Y8
-	VPXOR   Y12, Y10, Y10
-	VMOVDQU 32(AX)(R8*1), Y12
-	VPXOR   Y12, Y1, Y1
-	VPXOR   Y12, Y3, Y3
-	VPXOR   Y12, Y5, Y5
-	VPXOR   Y12, Y7, Y7
-	VPXOR   Y12, Y9, Y9
-	VPXOR   Y12, Y11, Y11
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot6_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y12
+	VPXOR      Y12, Y0, Y0
+	VPXOR      Y12, Y2, Y2
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y12, Y10, Y10
+	VMOVDQU    32(AX)(R8*1), Y12
+	VPXOR      Y12, Y1, Y1
+	VPXOR      Y12, Y3, Y3
+	VPXOR      Y12, Y5, Y5
+	VPXOR      Y12, Y7, Y7
+	VPXOR      Y12, Y9, Y9
+	VPXOR      Y12, Y11, Y11
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        dot6_64ones
 
 dot6_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   dot6_64source
+	JNE  dot6_64source
 	JMP  dot6_64store
 
 dot6_64park:
@@ -5322,38 +5732,43 @@ dot6_64park:
 	VMOVDQU Y10, 320(R15)
 	VMOVDQU Y11, 352(R15)
 	ADDQ    $0x00000180, R15
-	ADDQ    $0x00000040, R8
+	JMP     dot6_64turn
 
 dot6_64end:
 dot6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  dot6Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  dot6Step64
 
 sum2:
+	MOVQ $0x00000020, SI
+
 	// 2 outputs, the first one the plain sum, 128 bytes a step
 	JMP sum2Next128
 
 sum2Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum2_128resume
+	CMPQ           R11, R9
+	JNE            sum2_128firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum2_128firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VMOVDQU        Y8, Y0
 	VMOVDQU        Y9, Y1
 	VMOVDQU        Y10, Y2
@@ -5362,10 +5777,10 @@ sum2Step128:
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y6
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum2_128store
+	JEQ            sum2_128store
 
 sum2_128source:
 	MOVQ           (R11), AX
@@ -5373,6 +5788,8 @@ sum2_128source:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
 	VPXOR          Y10, Y2, Y2
@@ -5385,14 +5802,15 @@ sum2_128source:
 	VPXOR          Y15, Y6, Y6
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y13
 	VPXOR          Y13, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum2_128source
+	JNE            sum2_128source
 
 sum2_128store:
 	TESTQ   R15, R15
 	JNE     sum2_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5403,20 +5821,33 @@ sum2_128store:
 	VMOVDQU Y5, 32(AX)(R8*1)
 	VMOVDQU Y6, 64(AX)(R8*1)
 	VMOVDQU Y7, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     sum2_128end
+
+sum2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum2_128end
 
 sum2_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y2, Y6
-	VMOVDQU Y3, Y7
-	ADDQ    $0x18, R11
-	JMP     sum2_128moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	ADDQ       $0x18, R11
+	JMP        sum2_128moreOnes
 
 sum2_128resume:
 	VMOVDQU (R14), Y0
@@ -5430,30 +5861,33 @@ sum2_128resume:
 	ADDQ    $0x00000100, R14
 
 sum2_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_128noOnes
+	CMPQ R11, R9
+	JEQ  sum2_128noOnes
 
 sum2_128ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y5, Y5
-	VMOVDQU 64(AX)(R8*1), Y8
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 96(AX)(R8*1), Y8
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum2_128ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum2_128ones
 
 sum2_128noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum2_128source
+	JNE  sum2_128source
 	JMP  sum2_128store
 
 sum2_128park:
@@ -5466,72 +5900,87 @@ sum2_128park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000080, R8
+	JMP     sum2_128turn
 
 sum2_128end:
 sum2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum2Step128
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
 	JMP sum2Next64
 
 sum2Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum2_64resume
+	CMPQ           R11, R9
+	JNE            sum2_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum2_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     (AX)(BX*1)
 	VMOVDQU        Y4, Y0
 	VMOVDQU        Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum2_64store
+	JEQ            sum2_64store
 
 sum2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     (AX)(BX*1)
 	VPXOR          Y4, Y0, Y0
 	VPXOR          Y5, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
 	VPXOR          Y7, Y2, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y8
 	VPXOR          Y8, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum2_64source
+	JNE            sum2_64source
 
 sum2_64store:
 	TESTQ   R15, R15
 	JNE     sum2_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
 	MOVQ    24(CX), AX
 	VMOVDQU Y2, (AX)(R8*1)
 	VMOVDQU Y3, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum2_64end
+
+sum2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum2_64end
 
 sum2_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	ADDQ    $0x18, R11
-	JMP     sum2_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	ADDQ       $0x18, R11
+	JMP        sum2_64moreOnes
 
 sum2_64resume:
 	VMOVDQU (R14), Y0
@@ -5541,24 +5990,26 @@ sum2_64resume:
 	ADDQ    $0x00000080, R14
 
 sum2_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_64noOnes
+	CMPQ R11, R9
+	JEQ  sum2_64noOnes
 
 sum2_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y4
-	VPXOR   Y4, Y0, Y0
-	VPXOR   Y4, Y2, Y2
-	VMOVDQU 32(AX)(R8*1), Y4
-	VPXOR   Y4, Y1, Y1
-	VPXOR   Y4, Y3, Y3
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum2_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y4
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y4, Y2, Y2
+	VMOVDQU    32(AX)(R8*1), Y4
+	VPXOR      Y4, Y1, Y1
+	VPXOR      Y4, Y3, Y3
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum2_64ones
 
 sum2_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum2_64source
+	JNE  sum2_64source
 	JMP  sum2_64store
 
 sum2_64park:
@@ -5567,51 +6018,56 @@ sum2_64park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000040, R8
+	JMP     sum2_64turn
 
 sum2_64end:
 sum2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum2Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  sum2Step64
 
 sum3:
+	MOVQ $0x00000040, SI
+
 	// 3 outputs, the first one the plain sum, 64 bytes a step
 	JMP sum3Next64
 
 sum3Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum3_64resume
+	CMPQ           R11, R9
+	JNE            sum3_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum3_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
 	VMOVDQU        Y6, Y0
 	VMOVDQU        Y7, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y3
 	VGF2P8AFFINEQB $0x00, 32(R10), Y6, Y4
 	VGF2P8AFFINEQB $0x00, 32(R10), Y7, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum3_64store
+	JEQ            sum3_64store
 
 sum3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
 	VPXOR          Y6, Y0, Y0
 	VPXOR          Y7, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y9
@@ -5622,14 +6078,15 @@ sum3_64source:
 	VPXOR          Y9, Y4, Y4
 	VGF2P8AFFINEQB $0x00, 32(R10), Y7, Y10
 	VPXOR          Y10, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum3_64source
+	JNE            sum3_64source
 
 sum3_64store:
 	TESTQ   R15, R15
 	JNE     sum3_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5639,18 +6096,30 @@ sum3_64store:
 	MOVQ    48(CX), AX
 	VMOVDQU Y4, (AX)(R8*1)
 	VMOVDQU Y5, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum3_64end
+
+sum3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum3_64end
 
 sum3_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	ADDQ    $0x18, R11
-	JMP     sum3_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	ADDQ       $0x18, R11
+	JMP        sum3_64moreOnes
 
 sum3_64resume:
 	VMOVDQU (R14), Y0
@@ -5662,26 +6131,28 @@ sum3_64resume:
 	ADDQ    $0x000000c0, R14
 
 sum3_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum3_64noOnes
+	CMPQ R11, R9
+	JEQ  sum3_64noOnes
 
 sum3_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y6
-	VPXOR   Y6, Y0, Y0
-	VPXOR   Y6, Y2, Y2
-	VPXOR   Y6, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y6
-	VPXOR   Y6, Y1, Y1
-	VPXOR   Y6, Y3, Y3
-	VPXOR   Y6, Y5, Y5
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum3_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y6
+	VPXOR      Y6, Y0, Y0
+	VPXOR      Y6, Y2, Y2
+	VPXOR      Y6, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y6
+	VPXOR      Y6, Y1, Y1
+	VPXOR      Y6, Y3, Y3
+	VPXOR      Y6, Y5, Y5
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum3_64ones
 
 sum3_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum3_64source
+	JNE  sum3_64source
 	JMP  sum3_64store
 
 sum3_64park:
@@ -5692,36 +6163,40 @@ sum3_64park:
 	VMOVDQU Y4, 128(R15)
 	VMOVDQU Y5, 160(R15)
 	ADDQ    $0x000000c0, R15
-	ADDQ    $0x00000040, R8
+	JMP     sum3_64turn
 
 sum3_64end:
 sum3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum3Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  sum3Step64
 
 sum4:
+	MOVQ $0x00000060, SI
+
 	// 4 outputs, the first one the plain sum, 64 bytes a step
 	JMP sum4Next64
 
 sum4Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum4_64resume
+	CMPQ           R11, R9
+	JNE            sum4_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum4_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     (AX)(BX*1)
 	VMOVDQU        Y8, Y0
 	VMOVDQU        Y9, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y2
@@ -5730,15 +6205,16 @@ sum4Step64:
 	VGF2P8AFFINEQB $0x00, 32(R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, 64(R10), Y8, Y6
 	VGF2P8AFFINEQB $0x00, 64(R10), Y9, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum4_64store
+	JEQ            sum4_64store
 
 sum4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     (AX)(BX*1)
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y11
@@ -5753,14 +6229,15 @@ sum4_64source:
 	VPXOR          Y11, Y6, Y6
 	VGF2P8AFFINEQB $0x00, 64(R10), Y9, Y12
 	VPXOR          Y12, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum4_64source
+	JNE            sum4_64source
 
 sum4_64store:
 	TESTQ   R15, R15
 	JNE     sum4_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5773,20 +6250,32 @@ sum4_64store:
 	MOVQ    72(CX), AX
 	VMOVDQU Y6, (AX)(R8*1)
 	VMOVDQU Y7, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum4_64end
+
+sum4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum4_64end
 
 sum4_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	ADDQ    $0x18, R11
-	JMP     sum4_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	ADDQ       $0x18, R11
+	JMP        sum4_64moreOnes
 
 sum4_64resume:
 	VMOVDQU (R14), Y0
@@ -5800,28 +6289,30 @@ sum4_64resume:
 	ADDQ    $0x00000100, R14
 
 sum4_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum4_64noOnes
+	CMPQ R11, R9
+	JEQ  sum4_64noOnes
 
 sum4_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y4, Y4
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y5, Y5
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum4_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y4, Y4
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y5, Y5
+	VPXOR      Y8, Y7, Y7
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum4_64ones
 
 sum4_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum4_64source
+	JNE  sum4_64source
 	JMP  sum4_64store
 
 sum4_64park:
@@ -5834,36 +6325,40 @@ sum4_64park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000040, R8
+	JMP     sum4_64turn
 
 sum4_64end:
 sum4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum4Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  sum4Step64
 
 sum5:
+	MOVQ $0x00000080, SI
+
 	// 5 outputs, the first one the plain sum, 64 bytes a step
 	JMP sum5Next64
 
 sum5Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum5_64resume
+	CMPQ           R11, R9
+	JNE            sum5_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum5_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
 	VMOVDQU        Y10, Y0
 	VMOVDQU        Y11, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y2
@@ -5874,15 +6369,16 @@ sum5Step64:
 	VGF2P8AFFINEQB $0x00, 64(R10), Y11, Y7
 	VGF2P8AFFINEQB $0x00, 96(R10), Y10, Y8
 	VGF2P8AFFINEQB $0x00, 96(R10), Y11, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum5_64store
+	JEQ            sum5_64store
 
 sum5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
 	VPXOR          Y10, Y0, Y0
 	VPXOR          Y11, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y13
@@ -5901,14 +6397,15 @@ sum5_64source:
 	VPXOR          Y13, Y8, Y8
 	VGF2P8AFFINEQB $0x00, 96(R10), Y11, Y14
 	VPXOR          Y14, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum5_64source
+	JNE            sum5_64source
 
 sum5_64store:
 	TESTQ   R15, R15
 	JNE     sum5_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5924,22 +6421,34 @@ sum5_64store:
 	MOVQ    96(CX), AX
 	VMOVDQU Y8, (AX)(R8*1)
 	VMOVDQU Y9, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum5_64end
+
+sum5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum5_64end
 
 sum5_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	ADDQ    $0x18, R11
-	JMP     sum5_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	ADDQ       $0x18, R11
+	JMP        sum5_64moreOnes
 
 sum5_64resume:
 	VMOVDQU (R14), Y0
@@ -5955,30 +6464,32 @@ sum5_64resume:
 	ADDQ    $0x00000140, R14
 
 sum5_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum5_64noOnes
+	CMPQ R11, R9
+	JEQ  sum5_64noOnes
 
 sum5_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y10
-	VPXOR   Y10, Y0, Y0
-	VPXOR   Y10, Y2, Y2
-	VPXOR   Y10, Y4, Y4
-	VPXOR   Y10, Y6, Y6
-	VPXOR   Y10, Y8, Y8
-	VMOVDQU 32(AX)(R8*1), Y10
-	VPXOR   Y10, Y1, Y1
-	VPXOR   Y10, Y3, Y3
-	VPXOR   Y10, Y5, Y5
-	VPXOR   Y10, Y7, Y7
-	VPXOR   Y10, Y9, Y9
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum5_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y10
+	VPXOR      Y10, Y0, Y0
+	VPXOR      Y10, Y2, Y2
+	VPXOR      Y10, Y4, Y4
+	VPXOR      Y10, Y6, Y6
+	VPXOR      Y10, Y8, Y8
+	VMOVDQU    32(AX)(R8*1), Y10
+	VPXOR      Y10, Y1, Y1
+	VPXOR      Y10, Y3, Y3
+	VPXOR      Y10, Y5, Y5
+	VPXOR      Y10, Y7, Y7
+	VPXOR      Y10, Y9, Y9
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum5_64ones
 
 sum5_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum5_64source
+	JNE  sum5_64source
 	JMP  sum5_64store
 
 sum5_64park:
@@ -5993,36 +6504,40 @@ sum5_64park:
 	VMOVDQU Y8, 256(R15)
 	VMOVDQU Y9, 288(R15)
 	ADDQ    $0x00000140, R15
-	ADDQ    $0x00000040, R8
+	JMP     sum5_64turn
 
 sum5_64end:
 sum5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum5Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  sum5Step64
 
 sum6:
+	MOVQ $0x000000a0, SI
+
 	// 6 outputs, the first one the plain sum, 64 bytes a step
 	JMP sum6Next64
 
 sum6Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
 	MOVQ           104(DI), BX
 	ADDQ           R8, BX
+	MOVQ           24(DI), R11
 	TESTQ          R14, R14
 	JNE            sum6_64resume
+	CMPQ           R11, R9
+	JNE            sum6_64firstOnes
+	MOVQ           R12, R11
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum6_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
+	PREFETCHT0     (AX)(BX*1)
 	VMOVDQU        Y12, Y0
 	VMOVDQU        Y13, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y2
@@ -6035,15 +6550,16 @@ sum6Step64:
 	VGF2P8AFFINEQB $0x00, 96(R10), Y13, Y9
 	VGF2P8AFFINEQB $0x00, 128(R10), Y12, Y10
 	VGF2P8AFFINEQB $0x00, 128(R10), Y13, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum6_64store
+	JEQ            sum6_64store
 
 sum6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
+	PREFETCHT0     (AX)(BX*1)
 	VPXOR          Y12, Y0, Y0
 	VPXOR          Y13, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y15
@@ -6066,14 +6582,15 @@ sum6_64source:
 	VPXOR          Y15, Y10, Y10
 	VGF2P8AFFINEQB $0x00, 128(R10), Y13, Y15
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum6_64source
+	JNE            sum6_64source
 
 sum6_64store:
 	TESTQ   R15, R15
 	JNE     sum6_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -6092,24 +6609,36 @@ sum6_64store:
 	MOVQ    120(CX), AX
 	VMOVDQU Y10, (AX)(R8*1)
 	VMOVDQU Y11, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum6_64end
+
+sum6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	MOVQ R12, CX
+	MOVQ R13, R12
+	MOVQ CX, R13
+	SUBQ DX, R12
+	SUBQ DX, R13
+	NEGQ SI
+	NEGQ DX
+	JMP  sum6_64end
 
 sum6_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	VMOVDQU Y0, Y10
-	VMOVDQU Y1, Y11
-	ADDQ    $0x18, R11
-	JMP     sum6_64moreOnes
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	VMOVDQU    Y0, Y10
+	VMOVDQU    Y1, Y11
+	ADDQ       $0x18, R11
+	JMP        sum6_64moreOnes
 
 sum6_64resume:
 	VMOVDQU (R14), Y0
@@ -6127,32 +6656,34 @@ sum6_64resume:
 	ADDQ    $0x00000180, R14
 
 sum6_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum6_64noOnes
+	CMPQ R11, R9
+	JEQ  sum6_64noOnes
 
 sum6_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y12
-	VPXOR   Y12, Y0, Y0
-	VPXOR   Y12, Y2, Y2
-	VPXOR   Y12, Y4, Y4
-	VPXOR   Y12, Y6, Y6
-	VPXOR   Y12, Y8, Y8
-	VPXOR   Y12, Y10, Y10
-	VMOVDQU 32(AX)(R8*1), Y12
-	VPXOR   Y12, Y1, Y1
-	VPXOR   Y12, Y3, Y3
-	VPXOR   Y12, Y5, Y5
-	VPXOR   Y12, Y7, Y7
-	VPXOR   Y12, Y9, Y9
-	VPXOR   Y12, Y11, Y11
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum6_64ones
+	MOVQ       (R11), AX
+	PREFETCHT0 (AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y12
+	VPXOR      Y12, Y0, Y0
+	VPXOR      Y12, Y2, Y2
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y12, Y10, Y10
+	VMOVDQU    32(AX)(R8*1), Y12
+	VPXOR      Y12, Y1, Y1
+	VPXOR      Y12, Y3, Y3
+	VPXOR      Y12, Y5, Y5
+	VPXOR      Y12, Y7, Y7
+	VPXOR      Y12, Y9, Y9
+	VPXOR      Y12, Y11, Y11
+	ADDQ       $0x18, R11
+	CMPQ       R11, R9
+	JNE        sum6_64ones
 
 sum6_64noOnes:
+	MOVQ R12, R11
 	CMPQ R11, R13
-	JB   sum6_64source
+	JNE  sum6_64source
 	JMP  sum6_64store
 
 sum6_64park:
@@ -6169,18 +6700,19 @@ sum6_64park:
 	VMOVDQU Y10, 320(R15)
 	VMOVDQU Y11, 352(R15)
 	ADDQ    $0x00000180, R15
-	ADDQ    $0x00000040, R8
+	JMP     sum6_64turn
 
 sum6_64end:
 sum6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
 	JBE  sum6Step64
-	CMPQ R8, R9
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
 	JAE  done
 
 	// The last step overlaps the one before
-	LEAQ -64(R9), R8
+	LEAQ -64(CX), R8
 	JMP  sum6Step64
 
 done:

@@ -194,6 +194,7 @@ func (n *nibbles) multiply512(s *step, first bool) {
 	for i, x := range low {
 		s.VMOVDQU64(s.at(data, i), x)
 	}
+	s.prefetch()
 	for i, x := range low {
 		s.VPSRLQ(operand.U8(4), x, high[i])
 	}

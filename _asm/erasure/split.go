@@ -19,6 +19,14 @@ func (split) write(a *assembler) {
 	splitDot(a)
 }
 
+// Registers of both functions, besides those of the dot product.
+var (
+	sources    = reg.RDX // headers
+	sourcesEnd = reg.R13
+	outputs    = reg.RCX
+	left       = reg.RBX
+)
+
 // eachStep has offset go from `from` to `to` by 64; the last step overlaps the one before where it has to.
 func eachStep(a *assembler, name, done string, step func()) {
 	a.JMP(operand.LabelRef(name + "Next"))
@@ -26,8 +34,8 @@ func eachStep(a *assembler, name, done string, step func()) {
 	step()
 	a.ADDQ(operand.U8(64), offset)
 	a.Label(name + "Next")
-	a.LEAQ(operand.Mem{Base: offset, Disp: 64}, scratch)
-	a.CMPQ(scratch, to)
+	a.LEAQ(operand.Mem{Base: offset, Disp: 64}, left)
+	a.CMPQ(left, to)
 	a.JBE(operand.LabelRef(name + "Step"))
 	a.CMPQ(offset, to)
 	a.JAE(operand.LabelRef(done))
@@ -86,9 +94,9 @@ func splitDot(a *assembler) {
 	a.Load(a.Param("from"), offset)
 	a.Load(a.Param("to"), to)
 	a.Comment("By the number of outputs")
-	a.Load(a.Param("outputs").Len(), scratch)
+	a.Load(a.Param("outputs").Len(), left)
 	for p := splitMinOutputs; p < maxOutputs; p++ {
-		a.CMPQ(scratch, operand.U8(p))
+		a.CMPQ(left, operand.U8(p))
 		a.JEQ(operand.LabelRef(fmt.Sprintf("dot%dNext", p)))
 	}
 	a.JMP(operand.LabelRef(fmt.Sprintf("dot%dNext", maxOutputs)))
@@ -142,9 +150,9 @@ func splitDot(a *assembler) {
 			a.JB(operand.LabelRef(name + "Source"))
 			a.Label(name + "Store")
 			for p := range p {
-				a.MOVQ(operand.Mem{Base: outputs, Disp: header * p}, scratch)
+				a.MOVQ(operand.Mem{Base: outputs, Disp: header * p}, left)
 				for i := range 2 {
-					s.move(ymm, s.acc(p, i), s.at(scratch, i))
+					s.move(ymm, s.acc(p, i), s.at(left, i))
 				}
 			}
 		})
