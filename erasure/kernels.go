@@ -146,7 +146,7 @@ const minLength = 64
 
 // maxCall is how many bytes, of sources and outputs together, one kernel call covers at most. A goroutine inside assembly
 // cannot be preempted, so longer calls would keep the garbage collector waiting.
-const maxCall = 64 << 10
+var maxCall = 64 << 10
 
 // cut is how many bytes of each of so many shards a call takes. It is a multiple of every kernel's step.
 func cut(shards int) int { return max(maxCall/shards&^127, 128) }

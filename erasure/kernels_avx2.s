@@ -8,19 +8,24 @@
 // Requires: AVX, AVX2, MMX+
 TEXT ·dotAVX2(SB), $0-8
 	MOVQ p+0(FP), DI
-	MOVQ 24(DI), R11
+	MOVQ 24(DI), R9
 	MOVQ 56(DI), CX
 	LEAQ (CX)(CX*2), CX
-	LEAQ (R11)(CX*8), R9
+	LEAQ (R9)(CX*8), R11
 	MOVQ 32(DI), CX
 	LEAQ (CX)(CX*2), CX
-	LEAQ (R11)(CX*8), R13
-	MOVQ R9, R12
+	LEAQ (R9)(CX*8), R13
+	LEAQ -24(R11), R12
+	XORQ R13, R12
 	MOVQ $0x00000018, DX
 	MOVQ 48(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ 88(DI), R8
+	MOVQ 104(DI), BX
+	ADDQ R8, BX
+	MOVQ 56(DI), R9
+	ORQ  R14, R9
 
 	// By the number of outputs
 	MOVQ 8(DI), CX
@@ -53,17 +58,12 @@ dot1:
 	MOVQ $0x00000020, SI
 
 	// One output, 128 bytes a step
-	JMP dot1Next128
+	JMP dot1_128next
+	PCALIGN $0x40
 
-dot1Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot1_128resume
-	CMPQ           R11, R9
-	JNE            dot1_128firstOnes
-	MOVQ           R12, R11
+dot1_128step:
+	TESTQ          R9, R9
+	JNE            dot1_128special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
@@ -101,6 +101,7 @@ dot1Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_128store
+	PCALIGN        $0x40
 
 dot1_128source:
 	MOVQ           (R11), AX
@@ -157,82 +158,25 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot1_128end
+	XORQ R12, R13
 
-dot1_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	ADDQ       $0x18, R11
-	JMP        dot1_128moreOnes
-
-dot1_128resume:
-	VMOVDQU (R14), Y0
-	VMOVDQU 32(R14), Y1
-	VMOVDQU 64(R14), Y2
-	VMOVDQU 96(R14), Y3
-	ADDQ    $0x00000080, R14
-
-dot1_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot1_128noOnes
-
-dot1_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VPXOR      (AX)(R8*1), Y0, Y0
-	VPXOR      32(AX)(R8*1), Y1, Y1
-	VPXOR      64(AX)(R8*1), Y2, Y2
-	VPXOR      96(AX)(R8*1), Y3, Y3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot1_128ones
-
-dot1_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot1_128source
-	JMP  dot1_128store
-
-dot1_128park:
-	VMOVDQU Y0, (R15)
-	VMOVDQU Y1, 32(R15)
-	VMOVDQU Y2, 64(R15)
-	VMOVDQU Y3, 96(R15)
-	ADDQ    $0x00000080, R15
-	JMP     dot1_128turn
-
-dot1_128end:
-dot1Next128:
+dot1_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot1Step128
+	JBE  dot1_128step
 
 	// One output, 64 bytes a step
-	JMP dot1Next64
+	JMP dot1_64next
+	PCALIGN $0x40
 
-dot1Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot1_64resume
-	CMPQ           R11, R9
-	JNE            dot1_64firstOnes
-	MOVQ           R12, R11
+dot1_64step:
+	TESTQ          R9, R9
+	JNE            dot1_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
@@ -255,6 +199,7 @@ dot1Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_64store
+	PCALIGN        $0x40
 
 dot1_64source:
 	MOVQ           (R11), AX
@@ -292,44 +237,107 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot1_64end
+	XORQ R12, R13
 
-dot1_64firstOnes:
-	MOVQ       (R11), AX
+dot1_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot1_64step
+
+dot1_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	JMP        dot1_128nextOnes
+
+dot1_128resume:
+	VMOVDQU (R14), Y0
+	VMOVDQU 32(R14), Y1
+	VMOVDQU 64(R14), Y2
+	VMOVDQU 96(R14), Y3
+	ADDQ    $0x00000080, R14
+	TESTQ   R9, R9
+	JEQ     dot1_128noOnes
+
+dot1_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VPXOR      (AX)(R8*1), Y0, Y0
+	VPXOR      32(AX)(R8*1), Y1, Y1
+	VPXOR      64(AX)(R8*1), Y2, Y2
+	VPXOR      96(AX)(R8*1), Y3, Y3
+
+dot1_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_128ones
+
+dot1_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot1_128source
+	JMP  dot1_128store
+
+dot1_128park:
+	VMOVDQU Y0, (R15)
+	VMOVDQU Y1, 32(R15)
+	VMOVDQU Y2, 64(R15)
+	VMOVDQU Y3, 96(R15)
+	ADDQ    $0x00000080, R15
+	JMP     dot1_128turn
+
+dot1_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
-	ADDQ       $0x18, R11
-	JMP        dot1_64moreOnes
+	JMP        dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU (R14), Y0
 	VMOVDQU 32(R14), Y1
 	ADDQ    $0x00000040, R14
-
-dot1_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot1_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot1_64noOnes
 
 dot1_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VPXOR      (AX)(R8*1), Y0, Y0
 	VPXOR      32(AX)(R8*1), Y1, Y1
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot1_64ones
+
+dot1_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_64ones
 
 dot1_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot1_64source
 	JMP  dot1_64store
@@ -340,34 +348,16 @@ dot1_64park:
 	ADDQ    $0x00000040, R15
 	JMP     dot1_64turn
 
-dot1_64end:
-dot1Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot1Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot1Step64
-
 dot2:
 	MOVQ $0x00000040, SI
 
 	// 2 outputs, 128 bytes a step
-	JMP dot2Next128
+	JMP dot2_128next
+	PCALIGN $0x40
 
-dot2Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot2_128resume
-	CMPQ           R11, R9
-	JNE            dot2_128firstOnes
-	MOVQ           R12, R11
+dot2_128step:
+	TESTQ          R9, R9
+	JNE            dot2_128special
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y8
@@ -421,6 +411,7 @@ dot2Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_128store
+	PCALIGN        $0x40
 
 dot2_128source:
 	MOVQ           (R11), AX
@@ -502,102 +493,25 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot2_128end
+	XORQ R12, R13
 
-dot2_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y2, Y6
-	VMOVDQU    Y3, Y7
-	ADDQ       $0x18, R11
-	JMP        dot2_128moreOnes
-
-dot2_128resume:
-	VMOVDQU (R14), Y0
-	VMOVDQU 32(R14), Y1
-	VMOVDQU 64(R14), Y2
-	VMOVDQU 96(R14), Y3
-	VMOVDQU 128(R14), Y4
-	VMOVDQU 160(R14), Y5
-	VMOVDQU 192(R14), Y6
-	VMOVDQU 224(R14), Y7
-	ADDQ    $0x00000100, R14
-
-dot2_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot2_128noOnes
-
-dot2_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y5, Y5
-	VMOVDQU    64(AX)(R8*1), Y8
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    96(AX)(R8*1), Y8
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y7, Y7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot2_128ones
-
-dot2_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot2_128source
-	JMP  dot2_128store
-
-dot2_128park:
-	VMOVDQU Y0, (R15)
-	VMOVDQU Y1, 32(R15)
-	VMOVDQU Y2, 64(R15)
-	VMOVDQU Y3, 96(R15)
-	VMOVDQU Y4, 128(R15)
-	VMOVDQU Y5, 160(R15)
-	VMOVDQU Y6, 192(R15)
-	VMOVDQU Y7, 224(R15)
-	ADDQ    $0x00000100, R15
-	JMP     dot2_128turn
-
-dot2_128end:
-dot2Next128:
+dot2_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot2Step128
+	JBE  dot2_128step
 
 	// 2 outputs, 64 bytes a step
-	JMP dot2Next64
+	JMP dot2_64next
+	PCALIGN $0x40
 
-dot2Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot2_64resume
-	CMPQ           R11, R9
-	JNE            dot2_64firstOnes
-	MOVQ           R12, R11
+dot2_64step:
+	TESTQ          R9, R9
+	JNE            dot2_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
@@ -628,6 +542,7 @@ dot2Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_64store
+	PCALIGN        $0x40
 
 dot2_64source:
 	MOVQ           (R11), AX
@@ -678,25 +593,108 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot2_64end
+	XORQ R12, R13
 
-dot2_64firstOnes:
-	MOVQ       (R11), AX
+dot2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot2_64step
+
+dot2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	JMP        dot2_128nextOnes
+
+dot2_128resume:
+	VMOVDQU (R14), Y0
+	VMOVDQU 32(R14), Y1
+	VMOVDQU 64(R14), Y2
+	VMOVDQU 96(R14), Y3
+	VMOVDQU 128(R14), Y4
+	VMOVDQU 160(R14), Y5
+	VMOVDQU 192(R14), Y6
+	VMOVDQU 224(R14), Y7
+	ADDQ    $0x00000100, R14
+	TESTQ   R9, R9
+	JEQ     dot2_128noOnes
+
+dot2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+
+dot2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_128ones
+
+dot2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot2_128source
+	JMP  dot2_128store
+
+dot2_128park:
+	VMOVDQU Y0, (R15)
+	VMOVDQU Y1, 32(R15)
+	VMOVDQU Y2, 64(R15)
+	VMOVDQU Y3, 96(R15)
+	VMOVDQU Y4, 128(R15)
+	VMOVDQU Y5, 160(R15)
+	VMOVDQU Y6, 192(R15)
+	VMOVDQU Y7, 224(R15)
+	ADDQ    $0x00000100, R15
+	JMP     dot2_128turn
+
+dot2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
 	VMOVDQU    Y1, Y3
-	ADDQ       $0x18, R11
-	JMP        dot2_64moreOnes
+	JMP        dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU (R14), Y0
@@ -704,13 +702,11 @@ dot2_64resume:
 	VMOVDQU 64(R14), Y2
 	VMOVDQU 96(R14), Y3
 	ADDQ    $0x00000080, R14
-
-dot2_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot2_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot2_64noOnes
 
 dot2_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y4
 	VPXOR      Y4, Y0, Y0
@@ -718,12 +714,14 @@ dot2_64ones:
 	VMOVDQU    32(AX)(R8*1), Y4
 	VPXOR      Y4, Y1, Y1
 	VPXOR      Y4, Y3, Y3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot2_64ones
+
+dot2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_64ones
 
 dot2_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot2_64source
 	JMP  dot2_64store
@@ -736,34 +734,16 @@ dot2_64park:
 	ADDQ    $0x00000080, R15
 	JMP     dot2_64turn
 
-dot2_64end:
-dot2Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot2Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot2Step64
-
 dot3:
 	MOVQ $0x00000060, SI
 
 	// 3 outputs, 64 bytes a step
-	JMP dot3Next64
+	JMP dot3_64next
+	PCALIGN $0x40
 
-dot3Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot3_64resume
-	CMPQ           R11, R9
-	JNE            dot3_64firstOnes
-	MOVQ           R12, R11
+dot3_64step:
+	TESTQ          R9, R9
+	JNE            dot3_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
@@ -802,6 +782,7 @@ dot3Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot3_64store
+	PCALIGN        $0x40
 
 dot3_64source:
 	MOVQ           (R11), AX
@@ -865,18 +846,31 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot3_64end
+	XORQ R12, R13
 
-dot3_64firstOnes:
-	MOVQ       (R11), AX
+dot3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot3_64step
+
+dot3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -884,8 +878,7 @@ dot3_64firstOnes:
 	VMOVDQU    Y1, Y3
 	VMOVDQU    Y0, Y4
 	VMOVDQU    Y1, Y5
-	ADDQ       $0x18, R11
-	JMP        dot3_64moreOnes
+	JMP        dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU (R14), Y0
@@ -895,13 +888,11 @@ dot3_64resume:
 	VMOVDQU 128(R14), Y4
 	VMOVDQU 160(R14), Y5
 	ADDQ    $0x000000c0, R14
-
-dot3_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot3_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot3_64noOnes
 
 dot3_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y6
 	VPXOR      Y6, Y0, Y0
@@ -911,12 +902,14 @@ dot3_64ones:
 	VPXOR      Y6, Y1, Y1
 	VPXOR      Y6, Y3, Y3
 	VPXOR      Y6, Y5, Y5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot3_64ones
+
+dot3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_64ones
 
 dot3_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot3_64source
 	JMP  dot3_64store
@@ -931,34 +924,16 @@ dot3_64park:
 	ADDQ    $0x000000c0, R15
 	JMP     dot3_64turn
 
-dot3_64end:
-dot3Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot3Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot3Step64
-
 dot4:
 	MOVQ $0x00000080, SI
 
 	// 4 outputs, 64 bytes a step
-	JMP dot4Next64
+	JMP dot4_64next
+	PCALIGN $0x40
 
-dot4Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot4_64resume
-	CMPQ           R11, R9
-	JNE            dot4_64firstOnes
-	MOVQ           R12, R11
+dot4_64step:
+	TESTQ          R9, R9
+	JNE            dot4_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
@@ -1005,6 +980,7 @@ dot4Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot4_64store
+	PCALIGN        $0x40
 
 dot4_64source:
 	MOVQ           (R11), AX
@@ -1081,18 +1057,31 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot4_64end
+	XORQ R12, R13
 
-dot4_64firstOnes:
-	MOVQ       (R11), AX
+dot4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot4_64step
+
+dot4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -1102,8 +1091,7 @@ dot4_64firstOnes:
 	VMOVDQU    Y1, Y5
 	VMOVDQU    Y0, Y6
 	VMOVDQU    Y1, Y7
-	ADDQ       $0x18, R11
-	JMP        dot4_64moreOnes
+	JMP        dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU (R14), Y0
@@ -1115,13 +1103,11 @@ dot4_64resume:
 	VMOVDQU 192(R14), Y6
 	VMOVDQU 224(R14), Y7
 	ADDQ    $0x00000100, R14
-
-dot4_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot4_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot4_64noOnes
 
 dot4_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
@@ -1133,12 +1119,14 @@ dot4_64ones:
 	VPXOR      Y8, Y3, Y3
 	VPXOR      Y8, Y5, Y5
 	VPXOR      Y8, Y7, Y7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot4_64ones
+
+dot4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_64ones
 
 dot4_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot4_64source
 	JMP  dot4_64store
@@ -1155,34 +1143,16 @@ dot4_64park:
 	ADDQ    $0x00000100, R15
 	JMP     dot4_64turn
 
-dot4_64end:
-dot4Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot4Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot4Step64
-
 dot5:
 	MOVQ $0x000000a0, SI
 
 	// 5 outputs, 64 bytes a step
-	JMP dot5Next64
+	JMP dot5_64next
+	PCALIGN $0x40
 
-dot5Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot5_64resume
-	CMPQ           R11, R9
-	JNE            dot5_64firstOnes
-	MOVQ           R12, R11
+dot5_64step:
+	TESTQ          R9, R9
+	JNE            dot5_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
@@ -1237,6 +1207,7 @@ dot5Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot5_64store
+	PCALIGN        $0x40
 
 dot5_64source:
 	MOVQ           (R11), AX
@@ -1326,18 +1297,31 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot5_64end
+	XORQ R12, R13
 
-dot5_64firstOnes:
-	MOVQ       (R11), AX
+dot5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot5_64step
+
+dot5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -1349,8 +1333,7 @@ dot5_64firstOnes:
 	VMOVDQU    Y1, Y7
 	VMOVDQU    Y0, Y8
 	VMOVDQU    Y1, Y9
-	ADDQ       $0x18, R11
-	JMP        dot5_64moreOnes
+	JMP        dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU (R14), Y0
@@ -1364,13 +1347,11 @@ dot5_64resume:
 	VMOVDQU 256(R14), Y8
 	VMOVDQU 288(R14), Y9
 	ADDQ    $0x00000140, R14
-
-dot5_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot5_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot5_64noOnes
 
 dot5_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y10
 	VPXOR      Y10, Y0, Y0
@@ -1384,12 +1365,14 @@ dot5_64ones:
 	VPXOR      Y10, Y5, Y5
 	VPXOR      Y10, Y7, Y7
 	VPXOR      Y10, Y9, Y9
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot5_64ones
+
+dot5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_64ones
 
 dot5_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot5_64source
 	JMP  dot5_64store
@@ -1408,34 +1391,16 @@ dot5_64park:
 	ADDQ    $0x00000140, R15
 	JMP     dot5_64turn
 
-dot5_64end:
-dot5Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot5Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot5Step64
-
 dot6:
 	MOVQ $0x000000c0, SI
 
 	// 6 outputs, 64 bytes a step
-	JMP dot6Next64
+	JMP dot6_64next
+	PCALIGN $0x40
 
-dot6Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot6_64resume
-	CMPQ           R11, R9
-	JNE            dot6_64firstOnes
-	MOVQ           R12, R11
+dot6_64step:
+	TESTQ          R9, R9
+	JNE            dot6_64special
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
@@ -1500,6 +1465,7 @@ dot6Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot6_64store
+	PCALIGN        $0x40
 
 dot6_64source:
 	MOVQ           (R11), AX
@@ -1604,18 +1570,31 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot6_64end
+	XORQ R12, R13
 
-dot6_64firstOnes:
-	MOVQ       (R11), AX
+dot6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot6_64step
+
+dot6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -1629,8 +1608,7 @@ dot6_64firstOnes:
 	VMOVDQU    Y1, Y9
 	VMOVDQU    Y0, Y10
 	VMOVDQU    Y1, Y11
-	ADDQ       $0x18, R11
-	JMP        dot6_64moreOnes
+	JMP        dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU (R14), Y0
@@ -1646,13 +1624,11 @@ dot6_64resume:
 	VMOVDQU 320(R14), Y10
 	VMOVDQU 352(R14), Y11
 	ADDQ    $0x00000180, R14
-
-dot6_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot6_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot6_64noOnes
 
 dot6_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y12
 	VPXOR      Y12, Y0, Y0
@@ -1668,12 +1644,14 @@ dot6_64ones:
 	VPXOR      Y12, Y7, Y7
 	VPXOR      Y12, Y9, Y9
 	VPXOR      Y12, Y11, Y11
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot6_64ones
+
+dot6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_64ones
 
 dot6_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot6_64source
 	JMP  dot6_64store
@@ -1694,34 +1672,16 @@ dot6_64park:
 	ADDQ    $0x00000180, R15
 	JMP     dot6_64turn
 
-dot6_64end:
-dot6Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot6Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot6Step64
-
 sum2:
 	MOVQ $0x00000020, SI
 
 	// 2 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum2Next128
+	JMP sum2_128next
+	PCALIGN $0x40
 
-sum2Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum2_128resume
-	CMPQ           R11, R9
-	JNE            sum2_128firstOnes
-	MOVQ           R12, R11
+sum2_128step:
+	TESTQ          R9, R9
+	JNE            sum2_128special
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y8
@@ -1765,6 +1725,7 @@ sum2Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_128store
+	PCALIGN        $0x40
 
 sum2_128source:
 	MOVQ           (R11), AX
@@ -1832,102 +1793,25 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum2_128end
+	XORQ R12, R13
 
-sum2_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y2, Y6
-	VMOVDQU    Y3, Y7
-	ADDQ       $0x18, R11
-	JMP        sum2_128moreOnes
-
-sum2_128resume:
-	VMOVDQU (R14), Y0
-	VMOVDQU 32(R14), Y1
-	VMOVDQU 64(R14), Y2
-	VMOVDQU 96(R14), Y3
-	VMOVDQU 128(R14), Y4
-	VMOVDQU 160(R14), Y5
-	VMOVDQU 192(R14), Y6
-	VMOVDQU 224(R14), Y7
-	ADDQ    $0x00000100, R14
-
-sum2_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum2_128noOnes
-
-sum2_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y5, Y5
-	VMOVDQU    64(AX)(R8*1), Y8
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    96(AX)(R8*1), Y8
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y7, Y7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum2_128ones
-
-sum2_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum2_128source
-	JMP  sum2_128store
-
-sum2_128park:
-	VMOVDQU Y0, (R15)
-	VMOVDQU Y1, 32(R15)
-	VMOVDQU Y2, 64(R15)
-	VMOVDQU Y3, 96(R15)
-	VMOVDQU Y4, 128(R15)
-	VMOVDQU Y5, 160(R15)
-	VMOVDQU Y6, 192(R15)
-	VMOVDQU Y7, 224(R15)
-	ADDQ    $0x00000100, R15
-	JMP     sum2_128turn
-
-sum2_128end:
-sum2Next128:
+sum2_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum2Step128
+	JBE  sum2_128step
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum2Next64
+	JMP sum2_64next
+	PCALIGN $0x40
 
-sum2Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum2_64resume
-	CMPQ           R11, R9
-	JNE            sum2_64firstOnes
-	MOVQ           R12, R11
+sum2_64step:
+	TESTQ          R9, R9
+	JNE            sum2_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
@@ -1952,6 +1836,7 @@ sum2Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_64store
+	PCALIGN        $0x40
 
 sum2_64source:
 	MOVQ           (R11), AX
@@ -1994,25 +1879,108 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum2_64end
+	XORQ R12, R13
 
-sum2_64firstOnes:
-	MOVQ       (R11), AX
+sum2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum2_64step
+
+sum2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	JMP        sum2_128nextOnes
+
+sum2_128resume:
+	VMOVDQU (R14), Y0
+	VMOVDQU 32(R14), Y1
+	VMOVDQU 64(R14), Y2
+	VMOVDQU 96(R14), Y3
+	VMOVDQU 128(R14), Y4
+	VMOVDQU 160(R14), Y5
+	VMOVDQU 192(R14), Y6
+	VMOVDQU 224(R14), Y7
+	ADDQ    $0x00000100, R14
+	TESTQ   R9, R9
+	JEQ     sum2_128noOnes
+
+sum2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+
+sum2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_128ones
+
+sum2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum2_128source
+	JMP  sum2_128store
+
+sum2_128park:
+	VMOVDQU Y0, (R15)
+	VMOVDQU Y1, 32(R15)
+	VMOVDQU Y2, 64(R15)
+	VMOVDQU Y3, 96(R15)
+	VMOVDQU Y4, 128(R15)
+	VMOVDQU Y5, 160(R15)
+	VMOVDQU Y6, 192(R15)
+	VMOVDQU Y7, 224(R15)
+	ADDQ    $0x00000100, R15
+	JMP     sum2_128turn
+
+sum2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
 	VMOVDQU    Y1, Y3
-	ADDQ       $0x18, R11
-	JMP        sum2_64moreOnes
+	JMP        sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU (R14), Y0
@@ -2020,13 +1988,11 @@ sum2_64resume:
 	VMOVDQU 64(R14), Y2
 	VMOVDQU 96(R14), Y3
 	ADDQ    $0x00000080, R14
-
-sum2_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum2_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum2_64noOnes
 
 sum2_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y4
 	VPXOR      Y4, Y0, Y0
@@ -2034,12 +2000,14 @@ sum2_64ones:
 	VMOVDQU    32(AX)(R8*1), Y4
 	VPXOR      Y4, Y1, Y1
 	VPXOR      Y4, Y3, Y3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum2_64ones
+
+sum2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_64ones
 
 sum2_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum2_64source
 	JMP  sum2_64store
@@ -2052,34 +2020,16 @@ sum2_64park:
 	ADDQ    $0x00000080, R15
 	JMP     sum2_64turn
 
-sum2_64end:
-sum2Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum2Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum2Step64
-
 sum3:
 	MOVQ $0x00000040, SI
 
 	// 3 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum3Next64
+	JMP sum3_64next
+	PCALIGN $0x40
 
-sum3Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum3_64resume
-	CMPQ           R11, R9
-	JNE            sum3_64firstOnes
-	MOVQ           R12, R11
+sum3_64step:
+	TESTQ          R9, R9
+	JNE            sum3_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
@@ -2112,6 +2062,7 @@ sum3Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum3_64store
+	PCALIGN        $0x40
 
 sum3_64source:
 	MOVQ           (R11), AX
@@ -2167,18 +2118,31 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum3_64end
+	XORQ R12, R13
 
-sum3_64firstOnes:
-	MOVQ       (R11), AX
+sum3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum3_64step
+
+sum3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -2186,8 +2150,7 @@ sum3_64firstOnes:
 	VMOVDQU    Y1, Y3
 	VMOVDQU    Y0, Y4
 	VMOVDQU    Y1, Y5
-	ADDQ       $0x18, R11
-	JMP        sum3_64moreOnes
+	JMP        sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU (R14), Y0
@@ -2197,13 +2160,11 @@ sum3_64resume:
 	VMOVDQU 128(R14), Y4
 	VMOVDQU 160(R14), Y5
 	ADDQ    $0x000000c0, R14
-
-sum3_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum3_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum3_64noOnes
 
 sum3_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y6
 	VPXOR      Y6, Y0, Y0
@@ -2213,12 +2174,14 @@ sum3_64ones:
 	VPXOR      Y6, Y1, Y1
 	VPXOR      Y6, Y3, Y3
 	VPXOR      Y6, Y5, Y5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum3_64ones
+
+sum3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_64ones
 
 sum3_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum3_64source
 	JMP  sum3_64store
@@ -2233,34 +2196,16 @@ sum3_64park:
 	ADDQ    $0x000000c0, R15
 	JMP     sum3_64turn
 
-sum3_64end:
-sum3Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum3Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum3Step64
-
 sum4:
 	MOVQ $0x00000060, SI
 
 	// 4 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum4Next64
+	JMP sum4_64next
+	PCALIGN $0x40
 
-sum4Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum4_64resume
-	CMPQ           R11, R9
-	JNE            sum4_64firstOnes
-	MOVQ           R12, R11
+sum4_64step:
+	TESTQ          R9, R9
+	JNE            sum4_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
@@ -2301,6 +2246,7 @@ sum4Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum4_64store
+	PCALIGN        $0x40
 
 sum4_64source:
 	MOVQ           (R11), AX
@@ -2369,18 +2315,31 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum4_64end
+	XORQ R12, R13
 
-sum4_64firstOnes:
-	MOVQ       (R11), AX
+sum4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum4_64step
+
+sum4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -2390,8 +2349,7 @@ sum4_64firstOnes:
 	VMOVDQU    Y1, Y5
 	VMOVDQU    Y0, Y6
 	VMOVDQU    Y1, Y7
-	ADDQ       $0x18, R11
-	JMP        sum4_64moreOnes
+	JMP        sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU (R14), Y0
@@ -2403,13 +2361,11 @@ sum4_64resume:
 	VMOVDQU 192(R14), Y6
 	VMOVDQU 224(R14), Y7
 	ADDQ    $0x00000100, R14
-
-sum4_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum4_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum4_64noOnes
 
 sum4_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
@@ -2421,12 +2377,14 @@ sum4_64ones:
 	VPXOR      Y8, Y3, Y3
 	VPXOR      Y8, Y5, Y5
 	VPXOR      Y8, Y7, Y7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum4_64ones
+
+sum4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_64ones
 
 sum4_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum4_64source
 	JMP  sum4_64store
@@ -2443,34 +2401,16 @@ sum4_64park:
 	ADDQ    $0x00000100, R15
 	JMP     sum4_64turn
 
-sum4_64end:
-sum4Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum4Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum4Step64
-
 sum5:
 	MOVQ $0x00000080, SI
 
 	// 5 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum5Next64
+	JMP sum5_64next
+	PCALIGN $0x40
 
-sum5Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum5_64resume
-	CMPQ           R11, R9
-	JNE            sum5_64firstOnes
-	MOVQ           R12, R11
+sum5_64step:
+	TESTQ          R9, R9
+	JNE            sum5_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
@@ -2519,6 +2459,7 @@ sum5Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum5_64store
+	PCALIGN        $0x40
 
 sum5_64source:
 	MOVQ           (R11), AX
@@ -2600,18 +2541,31 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum5_64end
+	XORQ R12, R13
 
-sum5_64firstOnes:
-	MOVQ       (R11), AX
+sum5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum5_64step
+
+sum5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -2623,8 +2577,7 @@ sum5_64firstOnes:
 	VMOVDQU    Y1, Y7
 	VMOVDQU    Y0, Y8
 	VMOVDQU    Y1, Y9
-	ADDQ       $0x18, R11
-	JMP        sum5_64moreOnes
+	JMP        sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU (R14), Y0
@@ -2638,13 +2591,11 @@ sum5_64resume:
 	VMOVDQU 256(R14), Y8
 	VMOVDQU 288(R14), Y9
 	ADDQ    $0x00000140, R14
-
-sum5_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum5_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum5_64noOnes
 
 sum5_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y10
 	VPXOR      Y10, Y0, Y0
@@ -2658,12 +2609,14 @@ sum5_64ones:
 	VPXOR      Y10, Y5, Y5
 	VPXOR      Y10, Y7, Y7
 	VPXOR      Y10, Y9, Y9
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum5_64ones
+
+sum5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_64ones
 
 sum5_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum5_64source
 	JMP  sum5_64store
@@ -2682,34 +2635,16 @@ sum5_64park:
 	ADDQ    $0x00000140, R15
 	JMP     sum5_64turn
 
-sum5_64end:
-sum5Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum5Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum5Step64
-
 sum6:
 	MOVQ $0x000000a0, SI
 
 	// 6 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum6Next64
+	JMP sum6_64next
+	PCALIGN $0x40
 
-sum6Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum6_64resume
-	CMPQ           R11, R9
-	JNE            sum6_64firstOnes
-	MOVQ           R12, R11
+sum6_64step:
+	TESTQ          R9, R9
+	JNE            sum6_64special
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
@@ -2768,6 +2703,7 @@ sum6Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum6_64store
+	PCALIGN        $0x40
 
 sum6_64source:
 	MOVQ           (R11), AX
@@ -2864,18 +2800,31 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum6_64end
+	XORQ R12, R13
 
-sum6_64firstOnes:
-	MOVQ       (R11), AX
+sum6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum6_64step
+
+sum6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -2889,8 +2838,7 @@ sum6_64firstOnes:
 	VMOVDQU    Y1, Y9
 	VMOVDQU    Y0, Y10
 	VMOVDQU    Y1, Y11
-	ADDQ       $0x18, R11
-	JMP        sum6_64moreOnes
+	JMP        sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU (R14), Y0
@@ -2906,13 +2854,11 @@ sum6_64resume:
 	VMOVDQU 320(R14), Y10
 	VMOVDQU 352(R14), Y11
 	ADDQ    $0x00000180, R14
-
-sum6_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum6_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum6_64noOnes
 
 sum6_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y12
 	VPXOR      Y12, Y0, Y0
@@ -2928,12 +2874,14 @@ sum6_64ones:
 	VPXOR      Y12, Y7, Y7
 	VPXOR      Y12, Y9, Y9
 	VPXOR      Y12, Y11, Y11
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum6_64ones
+
+sum6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_64ones
 
 sum6_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum6_64source
 	JMP  sum6_64store
@@ -2953,19 +2901,6 @@ sum6_64park:
 	VMOVDQU Y11, 352(R15)
 	ADDQ    $0x00000180, R15
 	JMP     sum6_64turn
-
-sum6_64end:
-sum6Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum6Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum6Step64
 
 done:
 	VZEROUPPER
@@ -4488,19 +4423,24 @@ done:
 // Requires: AVX, AVX2, GFNI, MMX+
 TEXT ·dotGFNI(SB), $0-8
 	MOVQ p+0(FP), DI
-	MOVQ 24(DI), R11
+	MOVQ 24(DI), R9
 	MOVQ 56(DI), CX
 	LEAQ (CX)(CX*2), CX
-	LEAQ (R11)(CX*8), R9
+	LEAQ (R9)(CX*8), R11
 	MOVQ 32(DI), CX
 	LEAQ (CX)(CX*2), CX
-	LEAQ (R11)(CX*8), R13
-	MOVQ R9, R12
+	LEAQ (R9)(CX*8), R13
+	LEAQ -24(R11), R12
+	XORQ R13, R12
 	MOVQ $0x00000018, DX
 	MOVQ 48(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ 88(DI), R8
+	MOVQ 104(DI), BX
+	ADDQ R8, BX
+	MOVQ 56(DI), R9
+	ORQ  R14, R9
 
 	// By the number of outputs
 	MOVQ 8(DI), CX
@@ -4533,17 +4473,12 @@ dot1:
 	MOVQ $0x00000020, SI
 
 	// One output, 128 bytes a step
-	JMP dot1Next128
+	JMP dot1_128next
+	PCALIGN $0x40
 
-dot1Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot1_128resume
-	CMPQ           R11, R9
-	JNE            dot1_128firstOnes
-	MOVQ           R12, R11
+dot1_128step:
+	TESTQ          R9, R9
+	JNE            dot1_128special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
@@ -4559,6 +4494,7 @@ dot1Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_128store
+	PCALIGN        $0x40
 
 dot1_128source:
 	MOVQ           (R11), AX
@@ -4593,82 +4529,25 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot1_128end
+	XORQ R12, R13
 
-dot1_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	ADDQ       $0x18, R11
-	JMP        dot1_128moreOnes
-
-dot1_128resume:
-	VMOVDQU (R14), Y0
-	VMOVDQU 32(R14), Y1
-	VMOVDQU 64(R14), Y2
-	VMOVDQU 96(R14), Y3
-	ADDQ    $0x00000080, R14
-
-dot1_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot1_128noOnes
-
-dot1_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VPXOR      (AX)(R8*1), Y0, Y0
-	VPXOR      32(AX)(R8*1), Y1, Y1
-	VPXOR      64(AX)(R8*1), Y2, Y2
-	VPXOR      96(AX)(R8*1), Y3, Y3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot1_128ones
-
-dot1_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot1_128source
-	JMP  dot1_128store
-
-dot1_128park:
-	VMOVDQU Y0, (R15)
-	VMOVDQU Y1, 32(R15)
-	VMOVDQU Y2, 64(R15)
-	VMOVDQU Y3, 96(R15)
-	ADDQ    $0x00000080, R15
-	JMP     dot1_128turn
-
-dot1_128end:
-dot1Next128:
+dot1_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot1Step128
+	JBE  dot1_128step
 
 	// One output, 64 bytes a step
-	JMP dot1Next64
+	JMP dot1_64next
+	PCALIGN $0x40
 
-dot1Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot1_64resume
-	CMPQ           R11, R9
-	JNE            dot1_64firstOnes
-	MOVQ           R12, R11
+dot1_64step:
+	TESTQ          R9, R9
+	JNE            dot1_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
@@ -4679,6 +4558,7 @@ dot1Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_64store
+	PCALIGN        $0x40
 
 dot1_64source:
 	MOVQ           (R11), AX
@@ -4704,44 +4584,107 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot1_64end
+	XORQ R12, R13
 
-dot1_64firstOnes:
-	MOVQ       (R11), AX
+dot1_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot1_64step
+
+dot1_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	JMP        dot1_128nextOnes
+
+dot1_128resume:
+	VMOVDQU (R14), Y0
+	VMOVDQU 32(R14), Y1
+	VMOVDQU 64(R14), Y2
+	VMOVDQU 96(R14), Y3
+	ADDQ    $0x00000080, R14
+	TESTQ   R9, R9
+	JEQ     dot1_128noOnes
+
+dot1_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VPXOR      (AX)(R8*1), Y0, Y0
+	VPXOR      32(AX)(R8*1), Y1, Y1
+	VPXOR      64(AX)(R8*1), Y2, Y2
+	VPXOR      96(AX)(R8*1), Y3, Y3
+
+dot1_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_128ones
+
+dot1_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot1_128source
+	JMP  dot1_128store
+
+dot1_128park:
+	VMOVDQU Y0, (R15)
+	VMOVDQU Y1, 32(R15)
+	VMOVDQU Y2, 64(R15)
+	VMOVDQU Y3, 96(R15)
+	ADDQ    $0x00000080, R15
+	JMP     dot1_128turn
+
+dot1_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
-	ADDQ       $0x18, R11
-	JMP        dot1_64moreOnes
+	JMP        dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU (R14), Y0
 	VMOVDQU 32(R14), Y1
 	ADDQ    $0x00000040, R14
-
-dot1_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot1_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot1_64noOnes
 
 dot1_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VPXOR      (AX)(R8*1), Y0, Y0
 	VPXOR      32(AX)(R8*1), Y1, Y1
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot1_64ones
+
+dot1_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_64ones
 
 dot1_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot1_64source
 	JMP  dot1_64store
@@ -4752,34 +4695,16 @@ dot1_64park:
 	ADDQ    $0x00000040, R15
 	JMP     dot1_64turn
 
-dot1_64end:
-dot1Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot1Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot1Step64
-
 dot2:
 	MOVQ $0x00000040, SI
 
 	// 2 outputs, 128 bytes a step
-	JMP dot2Next128
+	JMP dot2_128next
+	PCALIGN $0x40
 
-dot2Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot2_128resume
-	CMPQ           R11, R9
-	JNE            dot2_128firstOnes
-	MOVQ           R12, R11
+dot2_128step:
+	TESTQ          R9, R9
+	JNE            dot2_128special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
@@ -4799,6 +4724,7 @@ dot2Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_128store
+	PCALIGN        $0x40
 
 dot2_128source:
 	MOVQ           (R11), AX
@@ -4846,102 +4772,25 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot2_128end
+	XORQ R12, R13
 
-dot2_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y2, Y6
-	VMOVDQU    Y3, Y7
-	ADDQ       $0x18, R11
-	JMP        dot2_128moreOnes
-
-dot2_128resume:
-	VMOVDQU (R14), Y0
-	VMOVDQU 32(R14), Y1
-	VMOVDQU 64(R14), Y2
-	VMOVDQU 96(R14), Y3
-	VMOVDQU 128(R14), Y4
-	VMOVDQU 160(R14), Y5
-	VMOVDQU 192(R14), Y6
-	VMOVDQU 224(R14), Y7
-	ADDQ    $0x00000100, R14
-
-dot2_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot2_128noOnes
-
-dot2_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y5, Y5
-	VMOVDQU    64(AX)(R8*1), Y8
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    96(AX)(R8*1), Y8
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y7, Y7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot2_128ones
-
-dot2_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot2_128source
-	JMP  dot2_128store
-
-dot2_128park:
-	VMOVDQU Y0, (R15)
-	VMOVDQU Y1, 32(R15)
-	VMOVDQU Y2, 64(R15)
-	VMOVDQU Y3, 96(R15)
-	VMOVDQU Y4, 128(R15)
-	VMOVDQU Y5, 160(R15)
-	VMOVDQU Y6, 192(R15)
-	VMOVDQU Y7, 224(R15)
-	ADDQ    $0x00000100, R15
-	JMP     dot2_128turn
-
-dot2_128end:
-dot2Next128:
+dot2_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot2Step128
+	JBE  dot2_128step
 
 	// 2 outputs, 64 bytes a step
-	JMP dot2Next64
+	JMP dot2_64next
+	PCALIGN $0x40
 
-dot2Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot2_64resume
-	CMPQ           R11, R9
-	JNE            dot2_64firstOnes
-	MOVQ           R12, R11
+dot2_64step:
+	TESTQ          R9, R9
+	JNE            dot2_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
@@ -4954,6 +4803,7 @@ dot2Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_64store
+	PCALIGN        $0x40
 
 dot2_64source:
 	MOVQ           (R11), AX
@@ -4986,25 +4836,108 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot2_64end
+	XORQ R12, R13
 
-dot2_64firstOnes:
-	MOVQ       (R11), AX
+dot2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot2_64step
+
+dot2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	JMP        dot2_128nextOnes
+
+dot2_128resume:
+	VMOVDQU (R14), Y0
+	VMOVDQU 32(R14), Y1
+	VMOVDQU 64(R14), Y2
+	VMOVDQU 96(R14), Y3
+	VMOVDQU 128(R14), Y4
+	VMOVDQU 160(R14), Y5
+	VMOVDQU 192(R14), Y6
+	VMOVDQU 224(R14), Y7
+	ADDQ    $0x00000100, R14
+	TESTQ   R9, R9
+	JEQ     dot2_128noOnes
+
+dot2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+
+dot2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_128ones
+
+dot2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot2_128source
+	JMP  dot2_128store
+
+dot2_128park:
+	VMOVDQU Y0, (R15)
+	VMOVDQU Y1, 32(R15)
+	VMOVDQU Y2, 64(R15)
+	VMOVDQU Y3, 96(R15)
+	VMOVDQU Y4, 128(R15)
+	VMOVDQU Y5, 160(R15)
+	VMOVDQU Y6, 192(R15)
+	VMOVDQU Y7, 224(R15)
+	ADDQ    $0x00000100, R15
+	JMP     dot2_128turn
+
+dot2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
 	VMOVDQU    Y1, Y3
-	ADDQ       $0x18, R11
-	JMP        dot2_64moreOnes
+	JMP        dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU (R14), Y0
@@ -5012,13 +4945,11 @@ dot2_64resume:
 	VMOVDQU 64(R14), Y2
 	VMOVDQU 96(R14), Y3
 	ADDQ    $0x00000080, R14
-
-dot2_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot2_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot2_64noOnes
 
 dot2_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y4
 	VPXOR      Y4, Y0, Y0
@@ -5026,12 +4957,14 @@ dot2_64ones:
 	VMOVDQU    32(AX)(R8*1), Y4
 	VPXOR      Y4, Y1, Y1
 	VPXOR      Y4, Y3, Y3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot2_64ones
+
+dot2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_64ones
 
 dot2_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot2_64source
 	JMP  dot2_64store
@@ -5044,34 +4977,16 @@ dot2_64park:
 	ADDQ    $0x00000080, R15
 	JMP     dot2_64turn
 
-dot2_64end:
-dot2Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot2Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot2Step64
-
 dot3:
 	MOVQ $0x00000060, SI
 
 	// 3 outputs, 64 bytes a step
-	JMP dot3Next64
+	JMP dot3_64next
+	PCALIGN $0x40
 
-dot3Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot3_64resume
-	CMPQ           R11, R9
-	JNE            dot3_64firstOnes
-	MOVQ           R12, R11
+dot3_64step:
+	TESTQ          R9, R9
+	JNE            dot3_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
@@ -5086,6 +5001,7 @@ dot3Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot3_64store
+	PCALIGN        $0x40
 
 dot3_64source:
 	MOVQ           (R11), AX
@@ -5125,18 +5041,31 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot3_64end
+	XORQ R12, R13
 
-dot3_64firstOnes:
-	MOVQ       (R11), AX
+dot3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot3_64step
+
+dot3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -5144,8 +5073,7 @@ dot3_64firstOnes:
 	VMOVDQU    Y1, Y3
 	VMOVDQU    Y0, Y4
 	VMOVDQU    Y1, Y5
-	ADDQ       $0x18, R11
-	JMP        dot3_64moreOnes
+	JMP        dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU (R14), Y0
@@ -5155,13 +5083,11 @@ dot3_64resume:
 	VMOVDQU 128(R14), Y4
 	VMOVDQU 160(R14), Y5
 	ADDQ    $0x000000c0, R14
-
-dot3_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot3_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot3_64noOnes
 
 dot3_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y6
 	VPXOR      Y6, Y0, Y0
@@ -5171,12 +5097,14 @@ dot3_64ones:
 	VPXOR      Y6, Y1, Y1
 	VPXOR      Y6, Y3, Y3
 	VPXOR      Y6, Y5, Y5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot3_64ones
+
+dot3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_64ones
 
 dot3_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot3_64source
 	JMP  dot3_64store
@@ -5191,34 +5119,16 @@ dot3_64park:
 	ADDQ    $0x000000c0, R15
 	JMP     dot3_64turn
 
-dot3_64end:
-dot3Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot3Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot3Step64
-
 dot4:
 	MOVQ $0x00000080, SI
 
 	// 4 outputs, 64 bytes a step
-	JMP dot4Next64
+	JMP dot4_64next
+	PCALIGN $0x40
 
-dot4Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot4_64resume
-	CMPQ           R11, R9
-	JNE            dot4_64firstOnes
-	MOVQ           R12, R11
+dot4_64step:
+	TESTQ          R9, R9
+	JNE            dot4_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
@@ -5235,6 +5145,7 @@ dot4Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot4_64store
+	PCALIGN        $0x40
 
 dot4_64source:
 	MOVQ           (R11), AX
@@ -5281,18 +5192,31 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot4_64end
+	XORQ R12, R13
 
-dot4_64firstOnes:
-	MOVQ       (R11), AX
+dot4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot4_64step
+
+dot4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -5302,8 +5226,7 @@ dot4_64firstOnes:
 	VMOVDQU    Y1, Y5
 	VMOVDQU    Y0, Y6
 	VMOVDQU    Y1, Y7
-	ADDQ       $0x18, R11
-	JMP        dot4_64moreOnes
+	JMP        dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU (R14), Y0
@@ -5315,13 +5238,11 @@ dot4_64resume:
 	VMOVDQU 192(R14), Y6
 	VMOVDQU 224(R14), Y7
 	ADDQ    $0x00000100, R14
-
-dot4_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot4_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot4_64noOnes
 
 dot4_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
@@ -5333,12 +5254,14 @@ dot4_64ones:
 	VPXOR      Y8, Y3, Y3
 	VPXOR      Y8, Y5, Y5
 	VPXOR      Y8, Y7, Y7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot4_64ones
+
+dot4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_64ones
 
 dot4_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot4_64source
 	JMP  dot4_64store
@@ -5355,34 +5278,16 @@ dot4_64park:
 	ADDQ    $0x00000100, R15
 	JMP     dot4_64turn
 
-dot4_64end:
-dot4Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot4Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot4Step64
-
 dot5:
 	MOVQ $0x000000a0, SI
 
 	// 5 outputs, 64 bytes a step
-	JMP dot5Next64
+	JMP dot5_64next
+	PCALIGN $0x40
 
-dot5Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot5_64resume
-	CMPQ           R11, R9
-	JNE            dot5_64firstOnes
-	MOVQ           R12, R11
+dot5_64step:
+	TESTQ          R9, R9
+	JNE            dot5_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
@@ -5401,6 +5306,7 @@ dot5Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot5_64store
+	PCALIGN        $0x40
 
 dot5_64source:
 	MOVQ           (R11), AX
@@ -5454,18 +5360,31 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot5_64end
+	XORQ R12, R13
 
-dot5_64firstOnes:
-	MOVQ       (R11), AX
+dot5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot5_64step
+
+dot5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -5477,8 +5396,7 @@ dot5_64firstOnes:
 	VMOVDQU    Y1, Y7
 	VMOVDQU    Y0, Y8
 	VMOVDQU    Y1, Y9
-	ADDQ       $0x18, R11
-	JMP        dot5_64moreOnes
+	JMP        dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU (R14), Y0
@@ -5492,13 +5410,11 @@ dot5_64resume:
 	VMOVDQU 256(R14), Y8
 	VMOVDQU 288(R14), Y9
 	ADDQ    $0x00000140, R14
-
-dot5_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot5_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot5_64noOnes
 
 dot5_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y10
 	VPXOR      Y10, Y0, Y0
@@ -5512,12 +5428,14 @@ dot5_64ones:
 	VPXOR      Y10, Y5, Y5
 	VPXOR      Y10, Y7, Y7
 	VPXOR      Y10, Y9, Y9
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot5_64ones
+
+dot5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_64ones
 
 dot5_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot5_64source
 	JMP  dot5_64store
@@ -5536,34 +5454,16 @@ dot5_64park:
 	ADDQ    $0x00000140, R15
 	JMP     dot5_64turn
 
-dot5_64end:
-dot5Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot5Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot5Step64
-
 dot6:
 	MOVQ $0x000000c0, SI
 
 	// 6 outputs, 64 bytes a step
-	JMP dot6Next64
+	JMP dot6_64next
+	PCALIGN $0x40
 
-dot6Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot6_64resume
-	CMPQ           R11, R9
-	JNE            dot6_64firstOnes
-	MOVQ           R12, R11
+dot6_64step:
+	TESTQ          R9, R9
+	JNE            dot6_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
@@ -5584,6 +5484,7 @@ dot6Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot6_64store
+	PCALIGN        $0x40
 
 dot6_64source:
 	MOVQ           (R11), AX
@@ -5644,18 +5545,31 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot6_64end
+	XORQ R12, R13
 
-dot6_64firstOnes:
-	MOVQ       (R11), AX
+dot6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot6_64step
+
+dot6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -5669,8 +5583,7 @@ dot6_64firstOnes:
 	VMOVDQU    Y1, Y9
 	VMOVDQU    Y0, Y10
 	VMOVDQU    Y1, Y11
-	ADDQ       $0x18, R11
-	JMP        dot6_64moreOnes
+	JMP        dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU (R14), Y0
@@ -5686,13 +5599,11 @@ dot6_64resume:
 	VMOVDQU 320(R14), Y10
 	VMOVDQU 352(R14), Y11
 	ADDQ    $0x00000180, R14
-
-dot6_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot6_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot6_64noOnes
 
 dot6_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y12
 	VPXOR      Y12, Y0, Y0
@@ -5708,12 +5619,14 @@ dot6_64ones:
 	VPXOR      Y12, Y7, Y7
 	VPXOR      Y12, Y9, Y9
 	VPXOR      Y12, Y11, Y11
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot6_64ones
+
+dot6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_64ones
 
 dot6_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot6_64source
 	JMP  dot6_64store
@@ -5734,34 +5647,16 @@ dot6_64park:
 	ADDQ    $0x00000180, R15
 	JMP     dot6_64turn
 
-dot6_64end:
-dot6Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot6Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot6Step64
-
 sum2:
 	MOVQ $0x00000020, SI
 
 	// 2 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum2Next128
+	JMP sum2_128next
+	PCALIGN $0x40
 
-sum2Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum2_128resume
-	CMPQ           R11, R9
-	JNE            sum2_128firstOnes
-	MOVQ           R12, R11
+sum2_128step:
+	TESTQ          R9, R9
+	JNE            sum2_128special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
@@ -5781,6 +5676,7 @@ sum2Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_128store
+	PCALIGN        $0x40
 
 sum2_128source:
 	MOVQ           (R11), AX
@@ -5824,102 +5720,25 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum2_128end
+	XORQ R12, R13
 
-sum2_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y2, Y6
-	VMOVDQU    Y3, Y7
-	ADDQ       $0x18, R11
-	JMP        sum2_128moreOnes
-
-sum2_128resume:
-	VMOVDQU (R14), Y0
-	VMOVDQU 32(R14), Y1
-	VMOVDQU 64(R14), Y2
-	VMOVDQU 96(R14), Y3
-	VMOVDQU 128(R14), Y4
-	VMOVDQU 160(R14), Y5
-	VMOVDQU 192(R14), Y6
-	VMOVDQU 224(R14), Y7
-	ADDQ    $0x00000100, R14
-
-sum2_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum2_128noOnes
-
-sum2_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y5, Y5
-	VMOVDQU    64(AX)(R8*1), Y8
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    96(AX)(R8*1), Y8
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y7, Y7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum2_128ones
-
-sum2_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum2_128source
-	JMP  sum2_128store
-
-sum2_128park:
-	VMOVDQU Y0, (R15)
-	VMOVDQU Y1, 32(R15)
-	VMOVDQU Y2, 64(R15)
-	VMOVDQU Y3, 96(R15)
-	VMOVDQU Y4, 128(R15)
-	VMOVDQU Y5, 160(R15)
-	VMOVDQU Y6, 192(R15)
-	VMOVDQU Y7, 224(R15)
-	ADDQ    $0x00000100, R15
-	JMP     sum2_128turn
-
-sum2_128end:
-sum2Next128:
+sum2_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum2Step128
+	JBE  sum2_128step
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum2Next64
+	JMP sum2_64next
+	PCALIGN $0x40
 
-sum2Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum2_64resume
-	CMPQ           R11, R9
-	JNE            sum2_64firstOnes
-	MOVQ           R12, R11
+sum2_64step:
+	TESTQ          R9, R9
+	JNE            sum2_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
@@ -5932,6 +5751,7 @@ sum2Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_64store
+	PCALIGN        $0x40
 
 sum2_64source:
 	MOVQ           (R11), AX
@@ -5962,25 +5782,108 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum2_64end
+	XORQ R12, R13
 
-sum2_64firstOnes:
-	MOVQ       (R11), AX
+sum2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum2_64step
+
+sum2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	JMP        sum2_128nextOnes
+
+sum2_128resume:
+	VMOVDQU (R14), Y0
+	VMOVDQU 32(R14), Y1
+	VMOVDQU 64(R14), Y2
+	VMOVDQU 96(R14), Y3
+	VMOVDQU 128(R14), Y4
+	VMOVDQU 160(R14), Y5
+	VMOVDQU 192(R14), Y6
+	VMOVDQU 224(R14), Y7
+	ADDQ    $0x00000100, R14
+	TESTQ   R9, R9
+	JEQ     sum2_128noOnes
+
+sum2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+
+sum2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_128ones
+
+sum2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum2_128source
+	JMP  sum2_128store
+
+sum2_128park:
+	VMOVDQU Y0, (R15)
+	VMOVDQU Y1, 32(R15)
+	VMOVDQU Y2, 64(R15)
+	VMOVDQU Y3, 96(R15)
+	VMOVDQU Y4, 128(R15)
+	VMOVDQU Y5, 160(R15)
+	VMOVDQU Y6, 192(R15)
+	VMOVDQU Y7, 224(R15)
+	ADDQ    $0x00000100, R15
+	JMP     sum2_128turn
+
+sum2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
 	VMOVDQU    Y1, Y3
-	ADDQ       $0x18, R11
-	JMP        sum2_64moreOnes
+	JMP        sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU (R14), Y0
@@ -5988,13 +5891,11 @@ sum2_64resume:
 	VMOVDQU 64(R14), Y2
 	VMOVDQU 96(R14), Y3
 	ADDQ    $0x00000080, R14
-
-sum2_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum2_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum2_64noOnes
 
 sum2_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y4
 	VPXOR      Y4, Y0, Y0
@@ -6002,12 +5903,14 @@ sum2_64ones:
 	VMOVDQU    32(AX)(R8*1), Y4
 	VPXOR      Y4, Y1, Y1
 	VPXOR      Y4, Y3, Y3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum2_64ones
+
+sum2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_64ones
 
 sum2_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum2_64source
 	JMP  sum2_64store
@@ -6020,34 +5923,16 @@ sum2_64park:
 	ADDQ    $0x00000080, R15
 	JMP     sum2_64turn
 
-sum2_64end:
-sum2Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum2Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum2Step64
-
 sum3:
 	MOVQ $0x00000040, SI
 
 	// 3 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum3Next64
+	JMP sum3_64next
+	PCALIGN $0x40
 
-sum3Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum3_64resume
-	CMPQ           R11, R9
-	JNE            sum3_64firstOnes
-	MOVQ           R12, R11
+sum3_64step:
+	TESTQ          R9, R9
+	JNE            sum3_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
@@ -6062,6 +5947,7 @@ sum3Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum3_64store
+	PCALIGN        $0x40
 
 sum3_64source:
 	MOVQ           (R11), AX
@@ -6099,18 +5985,31 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum3_64end
+	XORQ R12, R13
 
-sum3_64firstOnes:
-	MOVQ       (R11), AX
+sum3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum3_64step
+
+sum3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -6118,8 +6017,7 @@ sum3_64firstOnes:
 	VMOVDQU    Y1, Y3
 	VMOVDQU    Y0, Y4
 	VMOVDQU    Y1, Y5
-	ADDQ       $0x18, R11
-	JMP        sum3_64moreOnes
+	JMP        sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU (R14), Y0
@@ -6129,13 +6027,11 @@ sum3_64resume:
 	VMOVDQU 128(R14), Y4
 	VMOVDQU 160(R14), Y5
 	ADDQ    $0x000000c0, R14
-
-sum3_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum3_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum3_64noOnes
 
 sum3_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y6
 	VPXOR      Y6, Y0, Y0
@@ -6145,12 +6041,14 @@ sum3_64ones:
 	VPXOR      Y6, Y1, Y1
 	VPXOR      Y6, Y3, Y3
 	VPXOR      Y6, Y5, Y5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum3_64ones
+
+sum3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_64ones
 
 sum3_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum3_64source
 	JMP  sum3_64store
@@ -6165,34 +6063,16 @@ sum3_64park:
 	ADDQ    $0x000000c0, R15
 	JMP     sum3_64turn
 
-sum3_64end:
-sum3Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum3Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum3Step64
-
 sum4:
 	MOVQ $0x00000060, SI
 
 	// 4 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum4Next64
+	JMP sum4_64next
+	PCALIGN $0x40
 
-sum4Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum4_64resume
-	CMPQ           R11, R9
-	JNE            sum4_64firstOnes
-	MOVQ           R12, R11
+sum4_64step:
+	TESTQ          R9, R9
+	JNE            sum4_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
@@ -6209,6 +6089,7 @@ sum4Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum4_64store
+	PCALIGN        $0x40
 
 sum4_64source:
 	MOVQ           (R11), AX
@@ -6253,18 +6134,31 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum4_64end
+	XORQ R12, R13
 
-sum4_64firstOnes:
-	MOVQ       (R11), AX
+sum4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum4_64step
+
+sum4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -6274,8 +6168,7 @@ sum4_64firstOnes:
 	VMOVDQU    Y1, Y5
 	VMOVDQU    Y0, Y6
 	VMOVDQU    Y1, Y7
-	ADDQ       $0x18, R11
-	JMP        sum4_64moreOnes
+	JMP        sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU (R14), Y0
@@ -6287,13 +6180,11 @@ sum4_64resume:
 	VMOVDQU 192(R14), Y6
 	VMOVDQU 224(R14), Y7
 	ADDQ    $0x00000100, R14
-
-sum4_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum4_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum4_64noOnes
 
 sum4_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
@@ -6305,12 +6196,14 @@ sum4_64ones:
 	VPXOR      Y8, Y3, Y3
 	VPXOR      Y8, Y5, Y5
 	VPXOR      Y8, Y7, Y7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum4_64ones
+
+sum4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_64ones
 
 sum4_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum4_64source
 	JMP  sum4_64store
@@ -6327,34 +6220,16 @@ sum4_64park:
 	ADDQ    $0x00000100, R15
 	JMP     sum4_64turn
 
-sum4_64end:
-sum4Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum4Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum4Step64
-
 sum5:
 	MOVQ $0x00000080, SI
 
 	// 5 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum5Next64
+	JMP sum5_64next
+	PCALIGN $0x40
 
-sum5Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum5_64resume
-	CMPQ           R11, R9
-	JNE            sum5_64firstOnes
-	MOVQ           R12, R11
+sum5_64step:
+	TESTQ          R9, R9
+	JNE            sum5_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
@@ -6373,6 +6248,7 @@ sum5Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum5_64store
+	PCALIGN        $0x40
 
 sum5_64source:
 	MOVQ           (R11), AX
@@ -6424,18 +6300,31 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum5_64end
+	XORQ R12, R13
 
-sum5_64firstOnes:
-	MOVQ       (R11), AX
+sum5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum5_64step
+
+sum5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -6447,8 +6336,7 @@ sum5_64firstOnes:
 	VMOVDQU    Y1, Y7
 	VMOVDQU    Y0, Y8
 	VMOVDQU    Y1, Y9
-	ADDQ       $0x18, R11
-	JMP        sum5_64moreOnes
+	JMP        sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU (R14), Y0
@@ -6462,13 +6350,11 @@ sum5_64resume:
 	VMOVDQU 256(R14), Y8
 	VMOVDQU 288(R14), Y9
 	ADDQ    $0x00000140, R14
-
-sum5_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum5_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum5_64noOnes
 
 sum5_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y10
 	VPXOR      Y10, Y0, Y0
@@ -6482,12 +6368,14 @@ sum5_64ones:
 	VPXOR      Y10, Y5, Y5
 	VPXOR      Y10, Y7, Y7
 	VPXOR      Y10, Y9, Y9
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum5_64ones
+
+sum5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_64ones
 
 sum5_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum5_64source
 	JMP  sum5_64store
@@ -6506,34 +6394,16 @@ sum5_64park:
 	ADDQ    $0x00000140, R15
 	JMP     sum5_64turn
 
-sum5_64end:
-sum5Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum5Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum5Step64
-
 sum6:
 	MOVQ $0x000000a0, SI
 
 	// 6 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum6Next64
+	JMP sum6_64next
+	PCALIGN $0x40
 
-sum6Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum6_64resume
-	CMPQ           R11, R9
-	JNE            sum6_64firstOnes
-	MOVQ           R12, R11
+sum6_64step:
+	TESTQ          R9, R9
+	JNE            sum6_64special
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
@@ -6554,6 +6424,7 @@ sum6Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum6_64store
+	PCALIGN        $0x40
 
 sum6_64source:
 	MOVQ           (R11), AX
@@ -6612,18 +6483,31 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum6_64end
+	XORQ R12, R13
 
-sum6_64firstOnes:
-	MOVQ       (R11), AX
+sum6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum6_64step
+
+sum6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
@@ -6637,8 +6521,7 @@ sum6_64firstOnes:
 	VMOVDQU    Y1, Y9
 	VMOVDQU    Y0, Y10
 	VMOVDQU    Y1, Y11
-	ADDQ       $0x18, R11
-	JMP        sum6_64moreOnes
+	JMP        sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU (R14), Y0
@@ -6654,13 +6537,11 @@ sum6_64resume:
 	VMOVDQU 320(R14), Y10
 	VMOVDQU 352(R14), Y11
 	ADDQ    $0x00000180, R14
-
-sum6_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum6_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum6_64noOnes
 
 sum6_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y12
 	VPXOR      Y12, Y0, Y0
@@ -6676,12 +6557,14 @@ sum6_64ones:
 	VPXOR      Y12, Y7, Y7
 	VPXOR      Y12, Y9, Y9
 	VPXOR      Y12, Y11, Y11
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum6_64ones
+
+sum6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_64ones
 
 sum6_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum6_64source
 	JMP  sum6_64store
@@ -6701,19 +6584,6 @@ sum6_64park:
 	VMOVDQU Y11, 352(R15)
 	ADDQ    $0x00000180, R15
 	JMP     sum6_64turn
-
-sum6_64end:
-sum6Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum6Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum6Step64
 
 done:
 	VZEROUPPER

@@ -8,19 +8,24 @@
 // Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·dotAVX512(SB), $0-8
 	MOVQ      p+0(FP), DI
-	MOVQ      24(DI), R11
+	MOVQ      24(DI), R9
 	MOVQ      56(DI), CX
 	LEAQ      (CX)(CX*2), CX
-	LEAQ      (R11)(CX*8), R9
+	LEAQ      (R9)(CX*8), R11
 	MOVQ      32(DI), CX
 	LEAQ      (CX)(CX*2), CX
-	LEAQ      (R11)(CX*8), R13
-	MOVQ      R9, R12
+	LEAQ      (R9)(CX*8), R13
+	LEAQ      -24(R11), R12
+	XORQ      R13, R12
 	MOVQ      $0x00000018, DX
 	MOVQ      48(DI), R10
 	MOVQ      72(DI), R14
 	MOVQ      80(DI), R15
 	MOVQ      88(DI), R8
+	MOVQ      104(DI), BX
+	ADDQ      R8, BX
+	MOVQ      56(DI), R9
+	ORQ       R14, R9
 	VMOVDQU64 lowNibbles<>+0(SB), Z31
 
 	// By the number of outputs
@@ -54,17 +59,12 @@ dot1:
 	MOVQ $0x00000020, SI
 
 	// One output, 128 bytes a step
-	JMP dot1Next128
+	JMP dot1_128next
+	PCALIGN $0x40
 
-dot1Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot1_128resume
-	CMPQ            R11, R9
-	JNE             dot1_128firstOnes
-	MOVQ            R12, R11
+dot1_128step:
+	TESTQ           R9, R9
+	JNE             dot1_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	VMOVDQU64       64(AX)(R8*1), Z3
@@ -88,6 +88,7 @@ dot1Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot1_128store
+	PCALIGN         $0x40
 
 dot1_128source:
 	MOVQ            (R11), AX
@@ -124,74 +125,25 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot1_128end
+	XORQ R12, R13
 
-dot1_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	ADDQ       $0x18, R11
-	JMP        dot1_128moreOnes
-
-dot1_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	ADDQ      $0x00000080, R14
-
-dot1_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot1_128noOnes
-
-dot1_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VPXORD     (AX)(R8*1), Z0, Z0
-	VPXORD     64(AX)(R8*1), Z1, Z1
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot1_128ones
-
-dot1_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot1_128source
-	JMP  dot1_128store
-
-dot1_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	ADDQ      $0x00000080, R15
-	JMP       dot1_128turn
-
-dot1_128end:
-dot1Next128:
+dot1_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot1Step128
+	JBE  dot1_128step
 
 	// One output, 64 bytes a step
-	JMP dot1Next64
+	JMP dot1_64next
+	PCALIGN $0x40
 
-dot1Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot1_64resume
-	CMPQ            R11, R9
-	JNE             dot1_64firstOnes
-	MOVQ            R12, R11
+dot1_64step:
+	TESTQ           R9, R9
+	JNE             dot1_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z1
 	PREFETCHT0      (AX)(BX*1)
@@ -207,6 +159,7 @@ dot1Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot1_64store
+	PCALIGN         $0x40
 
 dot1_64source:
 	MOVQ            (R11), AX
@@ -234,41 +187,96 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot1_64end
+	XORQ R12, R13
 
-dot1_64firstOnes:
-	MOVQ       (R11), AX
+dot1_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot1_64step
+
+dot1_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	JMP        dot1_128nextOnes
+
+dot1_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	ADDQ      $0x00000080, R14
+	TESTQ     R9, R9
+	JEQ       dot1_128noOnes
+
+dot1_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VPXORD     (AX)(R8*1), Z0, Z0
+	VPXORD     64(AX)(R8*1), Z1, Z1
+
+dot1_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_128ones
+
+dot1_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot1_128source
+	JMP  dot1_128store
+
+dot1_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	ADDQ      $0x00000080, R15
+	JMP       dot1_128turn
+
+dot1_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
-	ADDQ       $0x18, R11
-	JMP        dot1_64moreOnes
+	JMP        dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU64 (R14), Z0
 	ADDQ      $0x00000040, R14
-
-dot1_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot1_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot1_64noOnes
 
 dot1_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VPXORD     (AX)(R8*1), Z0, Z0
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot1_64ones
+
+dot1_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_64ones
 
 dot1_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot1_64source
 	JMP  dot1_64store
@@ -278,34 +286,16 @@ dot1_64park:
 	ADDQ      $0x00000040, R15
 	JMP       dot1_64turn
 
-dot1_64end:
-dot1Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot1Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot1Step64
-
 dot2:
 	MOVQ $0x00000040, SI
 
 	// 2 outputs, 128 bytes a step
-	JMP dot2Next128
+	JMP dot2_128next
+	PCALIGN $0x40
 
-dot2Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot2_128resume
-	CMPQ            R11, R9
-	JNE             dot2_128firstOnes
-	MOVQ            R12, R11
+dot2_128step:
+	TESTQ           R9, R9
+	JNE             dot2_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
@@ -337,6 +327,7 @@ dot2Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot2_128store
+	PCALIGN         $0x40
 
 dot2_128source:
 	MOVQ            (R11), AX
@@ -384,84 +375,25 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot2_128end
+	XORQ R12, R13
 
-dot2_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	ADDQ       $0x18, R11
-	JMP        dot2_128moreOnes
-
-dot2_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	ADDQ      $0x00000100, R14
-
-dot2_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot2_128noOnes
-
-dot2_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z2, Z2
-	VMOVDQU64  64(AX)(R8*1), Z4
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z3, Z3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot2_128ones
-
-dot2_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot2_128source
-	JMP  dot2_128store
-
-dot2_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	ADDQ      $0x00000100, R15
-	JMP       dot2_128turn
-
-dot2_128end:
-dot2Next128:
+dot2_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot2Step128
+	JBE  dot2_128step
 
 	// 2 outputs, 64 bytes a step
-	JMP dot2Next64
+	JMP dot2_64next
+	PCALIGN $0x40
 
-dot2Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot2_64resume
-	CMPQ            R11, R9
-	JNE             dot2_64firstOnes
-	MOVQ            R12, R11
+dot2_64step:
+	TESTQ           R9, R9
+	JNE             dot2_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	PREFETCHT0      (AX)(BX*1)
@@ -482,6 +414,7 @@ dot2Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot2_64store
+	PCALIGN         $0x40
 
 dot2_64source:
 	MOVQ            (R11), AX
@@ -516,45 +449,110 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot2_64end
+	XORQ R12, R13
 
-dot2_64firstOnes:
-	MOVQ       (R11), AX
+dot2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot2_64step
+
+dot2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	JMP        dot2_128nextOnes
+
+dot2_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	ADDQ      $0x00000100, R14
+	TESTQ     R9, R9
+	JEQ       dot2_128noOnes
+
+dot2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z2, Z2
+	VMOVDQU64  64(AX)(R8*1), Z4
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z3, Z3
+
+dot2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_128ones
+
+dot2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot2_128source
+	JMP  dot2_128store
+
+dot2_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	ADDQ      $0x00000100, R15
+	JMP       dot2_128turn
+
+dot2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
-	ADDQ       $0x18, R11
-	JMP        dot2_64moreOnes
+	JMP        dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	ADDQ      $0x00000080, R14
-
-dot2_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot2_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot2_64noOnes
 
 dot2_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z2
 	VPXORD     Z2, Z0, Z0
 	VPXORD     Z2, Z1, Z1
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot2_64ones
+
+dot2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_64ones
 
 dot2_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot2_64source
 	JMP  dot2_64store
@@ -565,34 +563,16 @@ dot2_64park:
 	ADDQ      $0x00000080, R15
 	JMP       dot2_64turn
 
-dot2_64end:
-dot2Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot2Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot2Step64
-
 dot3:
 	MOVQ $0x00000060, SI
 
 	// 3 outputs, 128 bytes a step
-	JMP dot3Next128
+	JMP dot3_128next
+	PCALIGN $0x40
 
-dot3Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot3_128resume
-	CMPQ            R11, R9
-	JNE             dot3_128firstOnes
-	MOVQ            R12, R11
+dot3_128step:
+	TESTQ           R9, R9
+	JNE             dot3_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
@@ -632,6 +612,7 @@ dot3Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot3_128store
+	PCALIGN         $0x40
 
 dot3_128source:
 	MOVQ            (R11), AX
@@ -690,92 +671,25 @@ dot3_128store:
 
 dot3_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot3_128end
+	XORQ R12, R13
 
-dot3_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	ADDQ       $0x18, R11
-	JMP        dot3_128moreOnes
-
-dot3_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	ADDQ      $0x00000180, R14
-
-dot3_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot3_128noOnes
-
-dot3_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z4, Z4
-	VMOVDQU64  64(AX)(R8*1), Z6
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z5, Z5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot3_128ones
-
-dot3_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot3_128source
-	JMP  dot3_128store
-
-dot3_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	ADDQ      $0x00000180, R15
-	JMP       dot3_128turn
-
-dot3_128end:
-dot3Next128:
+dot3_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot3Step128
+	JBE  dot3_128step
 
 	// 3 outputs, 64 bytes a step
-	JMP dot3Next64
+	JMP dot3_64next
+	PCALIGN $0x40
 
-dot3Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot3_64resume
-	CMPQ            R11, R9
-	JNE             dot3_64firstOnes
-	MOVQ            R12, R11
+dot3_64step:
+	TESTQ           R9, R9
+	JNE             dot3_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
 	PREFETCHT0      (AX)(BX*1)
@@ -801,6 +715,7 @@ dot3Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot3_64store
+	PCALIGN         $0x40
 
 dot3_64source:
 	MOVQ            (R11), AX
@@ -842,48 +757,121 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot3_64end
+	XORQ R12, R13
 
-dot3_64firstOnes:
-	MOVQ       (R11), AX
+dot3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot3_64step
+
+dot3_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	JMP        dot3_128nextOnes
+
+dot3_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	ADDQ      $0x00000180, R14
+	TESTQ     R9, R9
+	JEQ       dot3_128noOnes
+
+dot3_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z4, Z4
+	VMOVDQU64  64(AX)(R8*1), Z6
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z5, Z5
+
+dot3_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_128ones
+
+dot3_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot3_128source
+	JMP  dot3_128store
+
+dot3_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	ADDQ      $0x00000180, R15
+	JMP       dot3_128turn
+
+dot3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
-	ADDQ       $0x18, R11
-	JMP        dot3_64moreOnes
+	JMP        dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	VMOVDQU64 128(R14), Z2
 	ADDQ      $0x000000c0, R14
-
-dot3_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot3_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot3_64noOnes
 
 dot3_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z3
 	VPXORD     Z3, Z0, Z0
 	VPXORD     Z3, Z1, Z1
 	VPXORD     Z3, Z2, Z2
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot3_64ones
+
+dot3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_64ones
 
 dot3_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot3_64source
 	JMP  dot3_64store
@@ -895,34 +883,16 @@ dot3_64park:
 	ADDQ      $0x000000c0, R15
 	JMP       dot3_64turn
 
-dot3_64end:
-dot3Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot3Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot3Step64
-
 dot4:
 	MOVQ $0x00000080, SI
 
 	// 4 outputs, 128 bytes a step
-	JMP dot4Next128
+	JMP dot4_128next
+	PCALIGN $0x40
 
-dot4Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot4_128resume
-	CMPQ            R11, R9
-	JNE             dot4_128firstOnes
-	MOVQ            R12, R11
+dot4_128step:
+	TESTQ           R9, R9
+	JNE             dot4_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
@@ -970,6 +940,7 @@ dot4Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot4_128store
+	PCALIGN         $0x40
 
 dot4_128source:
 	MOVQ            (R11), AX
@@ -1039,100 +1010,25 @@ dot4_128store:
 
 dot4_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot4_128end
+	XORQ R12, R13
 
-dot4_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	ADDQ       $0x18, R11
-	JMP        dot4_128moreOnes
-
-dot4_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	ADDQ      $0x00000200, R14
-
-dot4_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot4_128noOnes
-
-dot4_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z8
-	VPXORD     Z8, Z0, Z0
-	VPXORD     Z8, Z2, Z2
-	VPXORD     Z8, Z4, Z4
-	VPXORD     Z8, Z6, Z6
-	VMOVDQU64  64(AX)(R8*1), Z8
-	VPXORD     Z8, Z1, Z1
-	VPXORD     Z8, Z3, Z3
-	VPXORD     Z8, Z5, Z5
-	VPXORD     Z8, Z7, Z7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot4_128ones
-
-dot4_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot4_128source
-	JMP  dot4_128store
-
-dot4_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	ADDQ      $0x00000200, R15
-	JMP       dot4_128turn
-
-dot4_128end:
-dot4Next128:
+dot4_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot4Step128
+	JBE  dot4_128step
 
 	// 4 outputs, 64 bytes a step
-	JMP dot4Next64
+	JMP dot4_64next
+	PCALIGN $0x40
 
-dot4Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot4_64resume
-	CMPQ            R11, R9
-	JNE             dot4_64firstOnes
-	MOVQ            R12, R11
+dot4_64step:
+	TESTQ           R9, R9
+	JNE             dot4_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	PREFETCHT0      (AX)(BX*1)
@@ -1163,6 +1059,7 @@ dot4Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot4_64store
+	PCALIGN         $0x40
 
 dot4_64source:
 	MOVQ            (R11), AX
@@ -1211,25 +1108,106 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot4_64end
+	XORQ R12, R13
 
-dot4_64firstOnes:
-	MOVQ       (R11), AX
+dot4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot4_64step
+
+dot4_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	JMP        dot4_128nextOnes
+
+dot4_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	ADDQ      $0x00000200, R14
+	TESTQ     R9, R9
+	JEQ       dot4_128noOnes
+
+dot4_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z8
+	VPXORD     Z8, Z0, Z0
+	VPXORD     Z8, Z2, Z2
+	VPXORD     Z8, Z4, Z4
+	VPXORD     Z8, Z6, Z6
+	VMOVDQU64  64(AX)(R8*1), Z8
+	VPXORD     Z8, Z1, Z1
+	VPXORD     Z8, Z3, Z3
+	VPXORD     Z8, Z5, Z5
+	VPXORD     Z8, Z7, Z7
+
+dot4_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_128ones
+
+dot4_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot4_128source
+	JMP  dot4_128store
+
+dot4_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	ADDQ      $0x00000200, R15
+	JMP       dot4_128turn
+
+dot4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
 	VMOVDQU64  Z0, Z3
-	ADDQ       $0x18, R11
-	JMP        dot4_64moreOnes
+	JMP        dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -1237,25 +1215,25 @@ dot4_64resume:
 	VMOVDQU64 128(R14), Z2
 	VMOVDQU64 192(R14), Z3
 	ADDQ      $0x00000100, R14
-
-dot4_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot4_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot4_64noOnes
 
 dot4_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z1, Z1
 	VPXORD     Z4, Z2, Z2
 	VPXORD     Z4, Z3, Z3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot4_64ones
+
+dot4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_64ones
 
 dot4_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot4_64source
 	JMP  dot4_64store
@@ -1268,34 +1246,16 @@ dot4_64park:
 	ADDQ      $0x00000100, R15
 	JMP       dot4_64turn
 
-dot4_64end:
-dot4Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot4Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot4Step64
-
 dot5:
 	MOVQ $0x000000a0, SI
 
 	// 5 outputs, 128 bytes a step
-	JMP dot5Next128
+	JMP dot5_128next
+	PCALIGN $0x40
 
-dot5Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot5_128resume
-	CMPQ            R11, R9
-	JNE             dot5_128firstOnes
-	MOVQ            R12, R11
+dot5_128step:
+	TESTQ           R9, R9
+	JNE             dot5_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
@@ -1351,6 +1311,7 @@ dot5Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot5_128store
+	PCALIGN         $0x40
 
 dot5_128source:
 	MOVQ            (R11), AX
@@ -1431,108 +1392,25 @@ dot5_128store:
 
 dot5_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot5_128end
+	XORQ R12, R13
 
-dot5_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	ADDQ       $0x18, R11
-	JMP        dot5_128moreOnes
-
-dot5_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	ADDQ      $0x00000280, R14
-
-dot5_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot5_128noOnes
-
-dot5_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z10
-	VPXORD     Z10, Z0, Z0
-	VPXORD     Z10, Z2, Z2
-	VPXORD     Z10, Z4, Z4
-	VPXORD     Z10, Z6, Z6
-	VPXORD     Z10, Z8, Z8
-	VMOVDQU64  64(AX)(R8*1), Z10
-	VPXORD     Z10, Z1, Z1
-	VPXORD     Z10, Z3, Z3
-	VPXORD     Z10, Z5, Z5
-	VPXORD     Z10, Z7, Z7
-	VPXORD     Z10, Z9, Z9
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot5_128ones
-
-dot5_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot5_128source
-	JMP  dot5_128store
-
-dot5_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	ADDQ      $0x00000280, R15
-	JMP       dot5_128turn
-
-dot5_128end:
-dot5Next128:
+dot5_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot5Step128
+	JBE  dot5_128step
 
 	// 5 outputs, 64 bytes a step
-	JMP dot5Next64
+	JMP dot5_64next
+	PCALIGN $0x40
 
-dot5Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot5_64resume
-	CMPQ            R11, R9
-	JNE             dot5_64firstOnes
-	MOVQ            R12, R11
+dot5_64step:
+	TESTQ           R9, R9
+	JNE             dot5_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
 	PREFETCHT0      (AX)(BX*1)
@@ -1568,6 +1446,7 @@ dot5Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot5_64store
+	PCALIGN         $0x40
 
 dot5_64source:
 	MOVQ            (R11), AX
@@ -1623,26 +1502,115 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot5_64end
+	XORQ R12, R13
 
-dot5_64firstOnes:
-	MOVQ       (R11), AX
+dot5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot5_64step
+
+dot5_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	JMP        dot5_128nextOnes
+
+dot5_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	ADDQ      $0x00000280, R14
+	TESTQ     R9, R9
+	JEQ       dot5_128noOnes
+
+dot5_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z10
+	VPXORD     Z10, Z0, Z0
+	VPXORD     Z10, Z2, Z2
+	VPXORD     Z10, Z4, Z4
+	VPXORD     Z10, Z6, Z6
+	VPXORD     Z10, Z8, Z8
+	VMOVDQU64  64(AX)(R8*1), Z10
+	VPXORD     Z10, Z1, Z1
+	VPXORD     Z10, Z3, Z3
+	VPXORD     Z10, Z5, Z5
+	VPXORD     Z10, Z7, Z7
+	VPXORD     Z10, Z9, Z9
+
+dot5_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_128ones
+
+dot5_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot5_128source
+	JMP  dot5_128store
+
+dot5_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	ADDQ      $0x00000280, R15
+	JMP       dot5_128turn
+
+dot5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
 	VMOVDQU64  Z0, Z3
 	VMOVDQU64  Z0, Z4
-	ADDQ       $0x18, R11
-	JMP        dot5_64moreOnes
+	JMP        dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -1651,13 +1619,11 @@ dot5_64resume:
 	VMOVDQU64 192(R14), Z3
 	VMOVDQU64 256(R14), Z4
 	ADDQ      $0x00000140, R14
-
-dot5_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot5_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot5_64noOnes
 
 dot5_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z5
 	VPXORD     Z5, Z0, Z0
@@ -1665,12 +1631,14 @@ dot5_64ones:
 	VPXORD     Z5, Z2, Z2
 	VPXORD     Z5, Z3, Z3
 	VPXORD     Z5, Z4, Z4
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot5_64ones
+
+dot5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_64ones
 
 dot5_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot5_64source
 	JMP  dot5_64store
@@ -1684,34 +1652,16 @@ dot5_64park:
 	ADDQ      $0x00000140, R15
 	JMP       dot5_64turn
 
-dot5_64end:
-dot5Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot5Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot5Step64
-
 dot6:
 	MOVQ $0x000000c0, SI
 
 	// 6 outputs, 128 bytes a step
-	JMP dot6Next128
+	JMP dot6_128next
+	PCALIGN $0x40
 
-dot6Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot6_128resume
-	CMPQ            R11, R9
-	JNE             dot6_128firstOnes
-	MOVQ            R12, R11
+dot6_128step:
+	TESTQ           R9, R9
+	JNE             dot6_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
@@ -1775,6 +1725,7 @@ dot6Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot6_128store
+	PCALIGN         $0x40
 
 dot6_128source:
 	MOVQ            (R11), AX
@@ -1866,116 +1817,25 @@ dot6_128store:
 
 dot6_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot6_128end
+	XORQ R12, R13
 
-dot6_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	VMOVDQU64  Z0, Z10
-	VMOVDQU64  Z1, Z11
-	ADDQ       $0x18, R11
-	JMP        dot6_128moreOnes
-
-dot6_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	VMOVDQU64 640(R14), Z10
-	VMOVDQU64 704(R14), Z11
-	ADDQ      $0x00000300, R14
-
-dot6_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot6_128noOnes
-
-dot6_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z12
-	VPXORD     Z12, Z0, Z0
-	VPXORD     Z12, Z2, Z2
-	VPXORD     Z12, Z4, Z4
-	VPXORD     Z12, Z6, Z6
-	VPXORD     Z12, Z8, Z8
-	VPXORD     Z12, Z10, Z10
-	VMOVDQU64  64(AX)(R8*1), Z12
-	VPXORD     Z12, Z1, Z1
-	VPXORD     Z12, Z3, Z3
-	VPXORD     Z12, Z5, Z5
-	VPXORD     Z12, Z7, Z7
-	VPXORD     Z12, Z9, Z9
-	VPXORD     Z12, Z11, Z11
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot6_128ones
-
-dot6_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot6_128source
-	JMP  dot6_128store
-
-dot6_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	VMOVDQU64 Z10, 640(R15)
-	VMOVDQU64 Z11, 704(R15)
-	ADDQ      $0x00000300, R15
-	JMP       dot6_128turn
-
-dot6_128end:
-dot6Next128:
+dot6_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot6Step128
+	JBE  dot6_128step
 
 	// 6 outputs, 64 bytes a step
-	JMP dot6Next64
+	JMP dot6_64next
+	PCALIGN $0x40
 
-dot6Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             dot6_64resume
-	CMPQ            R11, R9
-	JNE             dot6_64firstOnes
-	MOVQ            R12, R11
+dot6_64step:
+	TESTQ           R9, R9
+	JNE             dot6_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	PREFETCHT0      (AX)(BX*1)
@@ -2016,6 +1876,7 @@ dot6Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot6_64store
+	PCALIGN         $0x40
 
 dot6_64source:
 	MOVQ            (R11), AX
@@ -2078,18 +1939,116 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot6_64end
+	XORQ R12, R13
 
-dot6_64firstOnes:
-	MOVQ       (R11), AX
+dot6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot6_64step
+
+dot6_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	VMOVDQU64  Z0, Z10
+	VMOVDQU64  Z1, Z11
+	JMP        dot6_128nextOnes
+
+dot6_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	VMOVDQU64 640(R14), Z10
+	VMOVDQU64 704(R14), Z11
+	ADDQ      $0x00000300, R14
+	TESTQ     R9, R9
+	JEQ       dot6_128noOnes
+
+dot6_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z12
+	VPXORD     Z12, Z0, Z0
+	VPXORD     Z12, Z2, Z2
+	VPXORD     Z12, Z4, Z4
+	VPXORD     Z12, Z6, Z6
+	VPXORD     Z12, Z8, Z8
+	VPXORD     Z12, Z10, Z10
+	VMOVDQU64  64(AX)(R8*1), Z12
+	VPXORD     Z12, Z1, Z1
+	VPXORD     Z12, Z3, Z3
+	VPXORD     Z12, Z5, Z5
+	VPXORD     Z12, Z7, Z7
+	VPXORD     Z12, Z9, Z9
+	VPXORD     Z12, Z11, Z11
+
+dot6_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_128ones
+
+dot6_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot6_128source
+	JMP  dot6_128store
+
+dot6_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	VMOVDQU64 Z10, 640(R15)
+	VMOVDQU64 Z11, 704(R15)
+	ADDQ      $0x00000300, R15
+	JMP       dot6_128turn
+
+dot6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
@@ -2097,8 +2056,7 @@ dot6_64firstOnes:
 	VMOVDQU64  Z0, Z3
 	VMOVDQU64  Z0, Z4
 	VMOVDQU64  Z0, Z5
-	ADDQ       $0x18, R11
-	JMP        dot6_64moreOnes
+	JMP        dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -2108,13 +2066,11 @@ dot6_64resume:
 	VMOVDQU64 256(R14), Z4
 	VMOVDQU64 320(R14), Z5
 	ADDQ      $0x00000180, R14
-
-dot6_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot6_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot6_64noOnes
 
 dot6_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
@@ -2123,12 +2079,14 @@ dot6_64ones:
 	VPXORD     Z6, Z3, Z3
 	VPXORD     Z6, Z4, Z4
 	VPXORD     Z6, Z5, Z5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot6_64ones
+
+dot6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_64ones
 
 dot6_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot6_64source
 	JMP  dot6_64store
@@ -2143,34 +2101,16 @@ dot6_64park:
 	ADDQ      $0x00000180, R15
 	JMP       dot6_64turn
 
-dot6_64end:
-dot6Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot6Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot6Step64
-
 sum2:
 	MOVQ $0x00000020, SI
 
 	// 2 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum2Next128
+	JMP sum2_128next
+	PCALIGN $0x40
 
-sum2Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             sum2_128resume
-	CMPQ            R11, R9
-	JNE             sum2_128firstOnes
-	MOVQ            R12, R11
+sum2_128step:
+	TESTQ           R9, R9
+	JNE             sum2_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
@@ -2196,6 +2136,7 @@ sum2Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum2_128store
+	PCALIGN         $0x40
 
 sum2_128source:
 	MOVQ            (R11), AX
@@ -2237,84 +2178,25 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum2_128end
+	XORQ R12, R13
 
-sum2_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	ADDQ       $0x18, R11
-	JMP        sum2_128moreOnes
-
-sum2_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	ADDQ      $0x00000100, R14
-
-sum2_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum2_128noOnes
-
-sum2_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z2, Z2
-	VMOVDQU64  64(AX)(R8*1), Z4
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z3, Z3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum2_128ones
-
-sum2_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum2_128source
-	JMP  sum2_128store
-
-sum2_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	ADDQ      $0x00000100, R15
-	JMP       sum2_128turn
-
-sum2_128end:
-sum2Next128:
+sum2_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum2Step128
+	JBE  sum2_128step
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum2Next64
+	JMP sum2_64next
+	PCALIGN $0x40
 
-sum2Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             sum2_64resume
-	CMPQ            R11, R9
-	JNE             sum2_64firstOnes
-	MOVQ            R12, R11
+sum2_64step:
+	TESTQ           R9, R9
+	JNE             sum2_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	PREFETCHT0      (AX)(BX*1)
@@ -2331,6 +2213,7 @@ sum2Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum2_64store
+	PCALIGN         $0x40
 
 sum2_64source:
 	MOVQ            (R11), AX
@@ -2361,45 +2244,110 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum2_64end
+	XORQ R12, R13
 
-sum2_64firstOnes:
-	MOVQ       (R11), AX
+sum2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum2_64step
+
+sum2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	JMP        sum2_128nextOnes
+
+sum2_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	ADDQ      $0x00000100, R14
+	TESTQ     R9, R9
+	JEQ       sum2_128noOnes
+
+sum2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z2, Z2
+	VMOVDQU64  64(AX)(R8*1), Z4
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z3, Z3
+
+sum2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_128ones
+
+sum2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum2_128source
+	JMP  sum2_128store
+
+sum2_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	ADDQ      $0x00000100, R15
+	JMP       sum2_128turn
+
+sum2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
-	ADDQ       $0x18, R11
-	JMP        sum2_64moreOnes
+	JMP        sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	ADDQ      $0x00000080, R14
-
-sum2_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum2_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum2_64noOnes
 
 sum2_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z2
 	VPXORD     Z2, Z0, Z0
 	VPXORD     Z2, Z1, Z1
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum2_64ones
+
+sum2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_64ones
 
 sum2_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum2_64source
 	JMP  sum2_64store
@@ -2410,34 +2358,16 @@ sum2_64park:
 	ADDQ      $0x00000080, R15
 	JMP       sum2_64turn
 
-sum2_64end:
-sum2Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum2Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum2Step64
-
 sum3:
 	MOVQ $0x00000040, SI
 
 	// 3 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum3Next128
+	JMP sum3_128next
+	PCALIGN $0x40
 
-sum3Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             sum3_128resume
-	CMPQ            R11, R9
-	JNE             sum3_128firstOnes
-	MOVQ            R12, R11
+sum3_128step:
+	TESTQ           R9, R9
+	JNE             sum3_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
@@ -2471,6 +2401,7 @@ sum3Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum3_128store
+	PCALIGN         $0x40
 
 sum3_128source:
 	MOVQ            (R11), AX
@@ -2523,92 +2454,25 @@ sum3_128store:
 
 sum3_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum3_128end
+	XORQ R12, R13
 
-sum3_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	ADDQ       $0x18, R11
-	JMP        sum3_128moreOnes
-
-sum3_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	ADDQ      $0x00000180, R14
-
-sum3_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum3_128noOnes
-
-sum3_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z4, Z4
-	VMOVDQU64  64(AX)(R8*1), Z6
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z5, Z5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum3_128ones
-
-sum3_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum3_128source
-	JMP  sum3_128store
-
-sum3_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	ADDQ      $0x00000180, R15
-	JMP       sum3_128turn
-
-sum3_128end:
-sum3Next128:
+sum3_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum3Step128
+	JBE  sum3_128step
 
 	// 3 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum3Next64
+	JMP sum3_64next
+	PCALIGN $0x40
 
-sum3Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             sum3_64resume
-	CMPQ            R11, R9
-	JNE             sum3_64firstOnes
-	MOVQ            R12, R11
+sum3_64step:
+	TESTQ           R9, R9
+	JNE             sum3_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
 	PREFETCHT0      (AX)(BX*1)
@@ -2630,6 +2494,7 @@ sum3Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum3_64store
+	PCALIGN         $0x40
 
 sum3_64source:
 	MOVQ            (R11), AX
@@ -2667,48 +2532,121 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum3_64end
+	XORQ R12, R13
 
-sum3_64firstOnes:
-	MOVQ       (R11), AX
+sum3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum3_64step
+
+sum3_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	JMP        sum3_128nextOnes
+
+sum3_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	ADDQ      $0x00000180, R14
+	TESTQ     R9, R9
+	JEQ       sum3_128noOnes
+
+sum3_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z4, Z4
+	VMOVDQU64  64(AX)(R8*1), Z6
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z5, Z5
+
+sum3_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_128ones
+
+sum3_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum3_128source
+	JMP  sum3_128store
+
+sum3_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	ADDQ      $0x00000180, R15
+	JMP       sum3_128turn
+
+sum3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
-	ADDQ       $0x18, R11
-	JMP        sum3_64moreOnes
+	JMP        sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	VMOVDQU64 128(R14), Z2
 	ADDQ      $0x000000c0, R14
-
-sum3_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum3_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum3_64noOnes
 
 sum3_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z3
 	VPXORD     Z3, Z0, Z0
 	VPXORD     Z3, Z1, Z1
 	VPXORD     Z3, Z2, Z2
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum3_64ones
+
+sum3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_64ones
 
 sum3_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum3_64source
 	JMP  sum3_64store
@@ -2720,34 +2658,16 @@ sum3_64park:
 	ADDQ      $0x000000c0, R15
 	JMP       sum3_64turn
 
-sum3_64end:
-sum3Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum3Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum3Step64
-
 sum4:
 	MOVQ $0x00000060, SI
 
 	// 4 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum4Next128
+	JMP sum4_128next
+	PCALIGN $0x40
 
-sum4Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             sum4_128resume
-	CMPQ            R11, R9
-	JNE             sum4_128firstOnes
-	MOVQ            R12, R11
+sum4_128step:
+	TESTQ           R9, R9
+	JNE             sum4_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
@@ -2789,6 +2709,7 @@ sum4Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum4_128store
+	PCALIGN         $0x40
 
 sum4_128source:
 	MOVQ            (R11), AX
@@ -2852,100 +2773,25 @@ sum4_128store:
 
 sum4_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum4_128end
+	XORQ R12, R13
 
-sum4_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	ADDQ       $0x18, R11
-	JMP        sum4_128moreOnes
-
-sum4_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	ADDQ      $0x00000200, R14
-
-sum4_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum4_128noOnes
-
-sum4_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z8
-	VPXORD     Z8, Z0, Z0
-	VPXORD     Z8, Z2, Z2
-	VPXORD     Z8, Z4, Z4
-	VPXORD     Z8, Z6, Z6
-	VMOVDQU64  64(AX)(R8*1), Z8
-	VPXORD     Z8, Z1, Z1
-	VPXORD     Z8, Z3, Z3
-	VPXORD     Z8, Z5, Z5
-	VPXORD     Z8, Z7, Z7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum4_128ones
-
-sum4_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum4_128source
-	JMP  sum4_128store
-
-sum4_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	ADDQ      $0x00000200, R15
-	JMP       sum4_128turn
-
-sum4_128end:
-sum4Next128:
+sum4_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum4Step128
+	JBE  sum4_128step
 
 	// 4 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum4Next64
+	JMP sum4_64next
+	PCALIGN $0x40
 
-sum4Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             sum4_64resume
-	CMPQ            R11, R9
-	JNE             sum4_64firstOnes
-	MOVQ            R12, R11
+sum4_64step:
+	TESTQ           R9, R9
+	JNE             sum4_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	PREFETCHT0      (AX)(BX*1)
@@ -2972,6 +2818,7 @@ sum4Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum4_64store
+	PCALIGN         $0x40
 
 sum4_64source:
 	MOVQ            (R11), AX
@@ -3016,25 +2863,106 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum4_64end
+	XORQ R12, R13
 
-sum4_64firstOnes:
-	MOVQ       (R11), AX
+sum4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum4_64step
+
+sum4_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	JMP        sum4_128nextOnes
+
+sum4_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	ADDQ      $0x00000200, R14
+	TESTQ     R9, R9
+	JEQ       sum4_128noOnes
+
+sum4_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z8
+	VPXORD     Z8, Z0, Z0
+	VPXORD     Z8, Z2, Z2
+	VPXORD     Z8, Z4, Z4
+	VPXORD     Z8, Z6, Z6
+	VMOVDQU64  64(AX)(R8*1), Z8
+	VPXORD     Z8, Z1, Z1
+	VPXORD     Z8, Z3, Z3
+	VPXORD     Z8, Z5, Z5
+	VPXORD     Z8, Z7, Z7
+
+sum4_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_128ones
+
+sum4_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum4_128source
+	JMP  sum4_128store
+
+sum4_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	ADDQ      $0x00000200, R15
+	JMP       sum4_128turn
+
+sum4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
 	VMOVDQU64  Z0, Z3
-	ADDQ       $0x18, R11
-	JMP        sum4_64moreOnes
+	JMP        sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -3042,25 +2970,25 @@ sum4_64resume:
 	VMOVDQU64 128(R14), Z2
 	VMOVDQU64 192(R14), Z3
 	ADDQ      $0x00000100, R14
-
-sum4_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum4_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum4_64noOnes
 
 sum4_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z1, Z1
 	VPXORD     Z4, Z2, Z2
 	VPXORD     Z4, Z3, Z3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum4_64ones
+
+sum4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_64ones
 
 sum4_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum4_64source
 	JMP  sum4_64store
@@ -3073,34 +3001,16 @@ sum4_64park:
 	ADDQ      $0x00000100, R15
 	JMP       sum4_64turn
 
-sum4_64end:
-sum4Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum4Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum4Step64
-
 sum5:
 	MOVQ $0x00000080, SI
 
 	// 5 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum5Next128
+	JMP sum5_128next
+	PCALIGN $0x40
 
-sum5Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             sum5_128resume
-	CMPQ            R11, R9
-	JNE             sum5_128firstOnes
-	MOVQ            R12, R11
+sum5_128step:
+	TESTQ           R9, R9
+	JNE             sum5_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
@@ -3150,6 +3060,7 @@ sum5Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum5_128store
+	PCALIGN         $0x40
 
 sum5_128source:
 	MOVQ            (R11), AX
@@ -3224,108 +3135,25 @@ sum5_128store:
 
 sum5_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum5_128end
+	XORQ R12, R13
 
-sum5_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	ADDQ       $0x18, R11
-	JMP        sum5_128moreOnes
-
-sum5_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	ADDQ      $0x00000280, R14
-
-sum5_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum5_128noOnes
-
-sum5_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z10
-	VPXORD     Z10, Z0, Z0
-	VPXORD     Z10, Z2, Z2
-	VPXORD     Z10, Z4, Z4
-	VPXORD     Z10, Z6, Z6
-	VPXORD     Z10, Z8, Z8
-	VMOVDQU64  64(AX)(R8*1), Z10
-	VPXORD     Z10, Z1, Z1
-	VPXORD     Z10, Z3, Z3
-	VPXORD     Z10, Z5, Z5
-	VPXORD     Z10, Z7, Z7
-	VPXORD     Z10, Z9, Z9
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum5_128ones
-
-sum5_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum5_128source
-	JMP  sum5_128store
-
-sum5_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	ADDQ      $0x00000280, R15
-	JMP       sum5_128turn
-
-sum5_128end:
-sum5Next128:
+sum5_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum5Step128
+	JBE  sum5_128step
 
 	// 5 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum5Next64
+	JMP sum5_64next
+	PCALIGN $0x40
 
-sum5Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             sum5_64resume
-	CMPQ            R11, R9
-	JNE             sum5_64firstOnes
-	MOVQ            R12, R11
+sum5_64step:
+	TESTQ           R9, R9
+	JNE             sum5_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
 	PREFETCHT0      (AX)(BX*1)
@@ -3357,6 +3185,7 @@ sum5Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum5_64store
+	PCALIGN         $0x40
 
 sum5_64source:
 	MOVQ            (R11), AX
@@ -3408,26 +3237,115 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum5_64end
+	XORQ R12, R13
 
-sum5_64firstOnes:
-	MOVQ       (R11), AX
+sum5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum5_64step
+
+sum5_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	JMP        sum5_128nextOnes
+
+sum5_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	ADDQ      $0x00000280, R14
+	TESTQ     R9, R9
+	JEQ       sum5_128noOnes
+
+sum5_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z10
+	VPXORD     Z10, Z0, Z0
+	VPXORD     Z10, Z2, Z2
+	VPXORD     Z10, Z4, Z4
+	VPXORD     Z10, Z6, Z6
+	VPXORD     Z10, Z8, Z8
+	VMOVDQU64  64(AX)(R8*1), Z10
+	VPXORD     Z10, Z1, Z1
+	VPXORD     Z10, Z3, Z3
+	VPXORD     Z10, Z5, Z5
+	VPXORD     Z10, Z7, Z7
+	VPXORD     Z10, Z9, Z9
+
+sum5_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_128ones
+
+sum5_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum5_128source
+	JMP  sum5_128store
+
+sum5_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	ADDQ      $0x00000280, R15
+	JMP       sum5_128turn
+
+sum5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
 	VMOVDQU64  Z0, Z3
 	VMOVDQU64  Z0, Z4
-	ADDQ       $0x18, R11
-	JMP        sum5_64moreOnes
+	JMP        sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -3436,13 +3354,11 @@ sum5_64resume:
 	VMOVDQU64 192(R14), Z3
 	VMOVDQU64 256(R14), Z4
 	ADDQ      $0x00000140, R14
-
-sum5_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum5_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum5_64noOnes
 
 sum5_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z5
 	VPXORD     Z5, Z0, Z0
@@ -3450,12 +3366,14 @@ sum5_64ones:
 	VPXORD     Z5, Z2, Z2
 	VPXORD     Z5, Z3, Z3
 	VPXORD     Z5, Z4, Z4
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum5_64ones
+
+sum5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_64ones
 
 sum5_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum5_64source
 	JMP  sum5_64store
@@ -3469,34 +3387,16 @@ sum5_64park:
 	ADDQ      $0x00000140, R15
 	JMP       sum5_64turn
 
-sum5_64end:
-sum5Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum5Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum5Step64
-
 sum6:
 	MOVQ $0x000000a0, SI
 
 	// 6 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum6Next128
+	JMP sum6_128next
+	PCALIGN $0x40
 
-sum6Step128:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             sum6_128resume
-	CMPQ            R11, R9
-	JNE             sum6_128firstOnes
-	MOVQ            R12, R11
+sum6_128step:
+	TESTQ           R9, R9
+	JNE             sum6_128special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
@@ -3554,6 +3454,7 @@ sum6Step128:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum6_128store
+	PCALIGN         $0x40
 
 sum6_128source:
 	MOVQ            (R11), AX
@@ -3639,116 +3540,25 @@ sum6_128store:
 
 sum6_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum6_128end
+	XORQ R12, R13
 
-sum6_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	VMOVDQU64  Z0, Z10
-	VMOVDQU64  Z1, Z11
-	ADDQ       $0x18, R11
-	JMP        sum6_128moreOnes
-
-sum6_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	VMOVDQU64 640(R14), Z10
-	VMOVDQU64 704(R14), Z11
-	ADDQ      $0x00000300, R14
-
-sum6_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum6_128noOnes
-
-sum6_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z12
-	VPXORD     Z12, Z0, Z0
-	VPXORD     Z12, Z2, Z2
-	VPXORD     Z12, Z4, Z4
-	VPXORD     Z12, Z6, Z6
-	VPXORD     Z12, Z8, Z8
-	VPXORD     Z12, Z10, Z10
-	VMOVDQU64  64(AX)(R8*1), Z12
-	VPXORD     Z12, Z1, Z1
-	VPXORD     Z12, Z3, Z3
-	VPXORD     Z12, Z5, Z5
-	VPXORD     Z12, Z7, Z7
-	VPXORD     Z12, Z9, Z9
-	VPXORD     Z12, Z11, Z11
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum6_128ones
-
-sum6_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum6_128source
-	JMP  sum6_128store
-
-sum6_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	VMOVDQU64 Z10, 640(R15)
-	VMOVDQU64 Z11, 704(R15)
-	ADDQ      $0x00000300, R15
-	JMP       sum6_128turn
-
-sum6_128end:
-sum6Next128:
+sum6_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum6Step128
+	JBE  sum6_128step
 
 	// 6 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum6Next64
+	JMP sum6_64next
+	PCALIGN $0x40
 
-sum6Step64:
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	MOVQ            24(DI), R11
-	TESTQ           R14, R14
-	JNE             sum6_64resume
-	CMPQ            R11, R9
-	JNE             sum6_64firstOnes
-	MOVQ            R12, R11
+sum6_64step:
+	TESTQ           R9, R9
+	JNE             sum6_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	PREFETCHT0      (AX)(BX*1)
@@ -3785,6 +3595,7 @@ sum6Step64:
 	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum6_64store
+	PCALIGN         $0x40
 
 sum6_64source:
 	MOVQ            (R11), AX
@@ -3843,18 +3654,116 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum6_64end
+	XORQ R12, R13
 
-sum6_64firstOnes:
-	MOVQ       (R11), AX
+sum6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum6_64step
+
+sum6_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	VMOVDQU64  Z0, Z10
+	VMOVDQU64  Z1, Z11
+	JMP        sum6_128nextOnes
+
+sum6_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	VMOVDQU64 640(R14), Z10
+	VMOVDQU64 704(R14), Z11
+	ADDQ      $0x00000300, R14
+	TESTQ     R9, R9
+	JEQ       sum6_128noOnes
+
+sum6_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z12
+	VPXORD     Z12, Z0, Z0
+	VPXORD     Z12, Z2, Z2
+	VPXORD     Z12, Z4, Z4
+	VPXORD     Z12, Z6, Z6
+	VPXORD     Z12, Z8, Z8
+	VPXORD     Z12, Z10, Z10
+	VMOVDQU64  64(AX)(R8*1), Z12
+	VPXORD     Z12, Z1, Z1
+	VPXORD     Z12, Z3, Z3
+	VPXORD     Z12, Z5, Z5
+	VPXORD     Z12, Z7, Z7
+	VPXORD     Z12, Z9, Z9
+	VPXORD     Z12, Z11, Z11
+
+sum6_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_128ones
+
+sum6_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum6_128source
+	JMP  sum6_128store
+
+sum6_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	VMOVDQU64 Z10, 640(R15)
+	VMOVDQU64 Z11, 704(R15)
+	ADDQ      $0x00000300, R15
+	JMP       sum6_128turn
+
+sum6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
@@ -3862,8 +3771,7 @@ sum6_64firstOnes:
 	VMOVDQU64  Z0, Z3
 	VMOVDQU64  Z0, Z4
 	VMOVDQU64  Z0, Z5
-	ADDQ       $0x18, R11
-	JMP        sum6_64moreOnes
+	JMP        sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -3873,13 +3781,11 @@ sum6_64resume:
 	VMOVDQU64 256(R14), Z4
 	VMOVDQU64 320(R14), Z5
 	ADDQ      $0x00000180, R14
-
-sum6_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum6_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum6_64noOnes
 
 sum6_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
@@ -3888,12 +3794,14 @@ sum6_64ones:
 	VPXORD     Z6, Z3, Z3
 	VPXORD     Z6, Z4, Z4
 	VPXORD     Z6, Z5, Z5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum6_64ones
+
+sum6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_64ones
 
 sum6_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum6_64source
 	JMP  sum6_64store
@@ -3907,19 +3815,6 @@ sum6_64park:
 	VMOVDQU64 Z5, 320(R15)
 	ADDQ      $0x00000180, R15
 	JMP       sum6_64turn
-
-sum6_64end:
-sum6Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum6Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum6Step64
 
 done:
 	VZEROUPPER
@@ -4620,19 +4515,24 @@ GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 // Requires: AVX, AVX512F, GFNI, MMX+
 TEXT ·dotGFNI512(SB), $0-8
 	MOVQ p+0(FP), DI
-	MOVQ 24(DI), R11
+	MOVQ 24(DI), R9
 	MOVQ 56(DI), CX
 	LEAQ (CX)(CX*2), CX
-	LEAQ (R11)(CX*8), R9
+	LEAQ (R9)(CX*8), R11
 	MOVQ 32(DI), CX
 	LEAQ (CX)(CX*2), CX
-	LEAQ (R11)(CX*8), R13
-	MOVQ R9, R12
+	LEAQ (R9)(CX*8), R13
+	LEAQ -24(R11), R12
+	XORQ R13, R12
 	MOVQ $0x00000018, DX
 	MOVQ 48(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ 88(DI), R8
+	MOVQ 104(DI), BX
+	ADDQ R8, BX
+	MOVQ 56(DI), R9
+	ORQ  R14, R9
 
 	// By the number of outputs
 	MOVQ 8(DI), CX
@@ -4665,17 +4565,12 @@ dot1:
 	MOVQ $0x00000008, SI
 
 	// One output, 128 bytes a step
-	JMP dot1Next128
+	JMP dot1_128next
+	PCALIGN $0x40
 
-dot1Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot1_128resume
-	CMPQ           R11, R9
-	JNE            dot1_128firstOnes
-	MOVQ           R12, R11
+dot1_128step:
+	TESTQ          R9, R9
+	JNE            dot1_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      64(AX)(R8*1), Z3
@@ -4688,11 +4583,13 @@ dot1Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_128store
+	PCALIGN        $0x40
 
 dot1_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot1_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot1_128last
+	PCALIGN $0x40
 
 dot1_128pair:
 	MOVQ           (R11), AX
@@ -4749,74 +4646,25 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot1_128end
+	XORQ R12, R13
 
-dot1_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	ADDQ       $0x18, R11
-	JMP        dot1_128moreOnes
-
-dot1_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	ADDQ      $0x00000080, R14
-
-dot1_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot1_128noOnes
-
-dot1_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VPXORD     (AX)(R8*1), Z0, Z0
-	VPXORD     64(AX)(R8*1), Z1, Z1
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot1_128ones
-
-dot1_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot1_128source
-	JMP  dot1_128store
-
-dot1_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	ADDQ      $0x00000080, R15
-	JMP       dot1_128turn
-
-dot1_128end:
-dot1Next128:
+dot1_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot1Step128
+	JBE  dot1_128step
 
 	// One output, 64 bytes a step
-	JMP dot1Next64
+	JMP dot1_64next
+	PCALIGN $0x40
 
-dot1Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot1_64resume
-	CMPQ           R11, R9
-	JNE            dot1_64firstOnes
-	MOVQ           R12, R11
+dot1_64step:
+	TESTQ          R9, R9
+	JNE            dot1_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z1
 	PREFETCHT0     (AX)(BX*1)
@@ -4826,11 +4674,13 @@ dot1Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_64store
+	PCALIGN        $0x40
 
 dot1_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot1_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot1_64last
+	PCALIGN $0x40
 
 dot1_64pair:
 	MOVQ           (R11), AX
@@ -4875,41 +4725,96 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot1_64end
+	XORQ R12, R13
 
-dot1_64firstOnes:
-	MOVQ       (R11), AX
+dot1_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot1_64step
+
+dot1_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	JMP        dot1_128nextOnes
+
+dot1_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	ADDQ      $0x00000080, R14
+	TESTQ     R9, R9
+	JEQ       dot1_128noOnes
+
+dot1_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VPXORD     (AX)(R8*1), Z0, Z0
+	VPXORD     64(AX)(R8*1), Z1, Z1
+
+dot1_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_128ones
+
+dot1_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot1_128source
+	JMP  dot1_128store
+
+dot1_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	ADDQ      $0x00000080, R15
+	JMP       dot1_128turn
+
+dot1_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
-	ADDQ       $0x18, R11
-	JMP        dot1_64moreOnes
+	JMP        dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU64 (R14), Z0
 	ADDQ      $0x00000040, R14
-
-dot1_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot1_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot1_64noOnes
 
 dot1_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VPXORD     (AX)(R8*1), Z0, Z0
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot1_64ones
+
+dot1_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_64ones
 
 dot1_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot1_64source
 	JMP  dot1_64store
@@ -4919,34 +4824,16 @@ dot1_64park:
 	ADDQ      $0x00000040, R15
 	JMP       dot1_64turn
 
-dot1_64end:
-dot1Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot1Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot1Step64
-
 dot2:
 	MOVQ $0x00000010, SI
 
 	// 2 outputs, 128 bytes a step
-	JMP dot2Next128
+	JMP dot2_128next
+	PCALIGN $0x40
 
-dot2Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot2_128resume
-	CMPQ           R11, R9
-	JNE            dot2_128firstOnes
-	MOVQ           R12, R11
+dot2_128step:
+	TESTQ          R9, R9
+	JNE            dot2_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
@@ -4962,11 +4849,13 @@ dot2Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_128store
+	PCALIGN        $0x40
 
 dot2_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot2_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot2_128last
+	PCALIGN $0x40
 
 dot2_128pair:
 	MOVQ           (R11), AX
@@ -5039,84 +4928,25 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot2_128end
+	XORQ R12, R13
 
-dot2_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	ADDQ       $0x18, R11
-	JMP        dot2_128moreOnes
-
-dot2_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	ADDQ      $0x00000100, R14
-
-dot2_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot2_128noOnes
-
-dot2_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z2, Z2
-	VMOVDQU64  64(AX)(R8*1), Z4
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z3, Z3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot2_128ones
-
-dot2_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot2_128source
-	JMP  dot2_128store
-
-dot2_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	ADDQ      $0x00000100, R15
-	JMP       dot2_128turn
-
-dot2_128end:
-dot2Next128:
+dot2_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot2Step128
+	JBE  dot2_128step
 
 	// 2 outputs, 64 bytes a step
-	JMP dot2Next64
+	JMP dot2_64next
+	PCALIGN $0x40
 
-dot2Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot2_64resume
-	CMPQ           R11, R9
-	JNE            dot2_64firstOnes
-	MOVQ           R12, R11
+dot2_64step:
+	TESTQ          R9, R9
+	JNE            dot2_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
 	PREFETCHT0     (AX)(BX*1)
@@ -5128,11 +4958,13 @@ dot2Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_64store
+	PCALIGN        $0x40
 
 dot2_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot2_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot2_64last
+	PCALIGN $0x40
 
 dot2_64pair:
 	MOVQ           (R11), AX
@@ -5187,45 +5019,110 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot2_64end
+	XORQ R12, R13
 
-dot2_64firstOnes:
-	MOVQ       (R11), AX
+dot2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot2_64step
+
+dot2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	JMP        dot2_128nextOnes
+
+dot2_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	ADDQ      $0x00000100, R14
+	TESTQ     R9, R9
+	JEQ       dot2_128noOnes
+
+dot2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z2, Z2
+	VMOVDQU64  64(AX)(R8*1), Z4
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z3, Z3
+
+dot2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_128ones
+
+dot2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot2_128source
+	JMP  dot2_128store
+
+dot2_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	ADDQ      $0x00000100, R15
+	JMP       dot2_128turn
+
+dot2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
-	ADDQ       $0x18, R11
-	JMP        dot2_64moreOnes
+	JMP        dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	ADDQ      $0x00000080, R14
-
-dot2_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot2_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot2_64noOnes
 
 dot2_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z2
 	VPXORD     Z2, Z0, Z0
 	VPXORD     Z2, Z1, Z1
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot2_64ones
+
+dot2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_64ones
 
 dot2_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot2_64source
 	JMP  dot2_64store
@@ -5236,34 +5133,16 @@ dot2_64park:
 	ADDQ      $0x00000080, R15
 	JMP       dot2_64turn
 
-dot2_64end:
-dot2Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot2Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot2Step64
-
 dot3:
 	MOVQ $0x00000018, SI
 
 	// 3 outputs, 128 bytes a step
-	JMP dot3Next128
+	JMP dot3_128next
+	PCALIGN $0x40
 
-dot3Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot3_128resume
-	CMPQ           R11, R9
-	JNE            dot3_128firstOnes
-	MOVQ           R12, R11
+dot3_128step:
+	TESTQ          R9, R9
+	JNE            dot3_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
@@ -5282,11 +5161,13 @@ dot3Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot3_128store
+	PCALIGN        $0x40
 
 dot3_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot3_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot3_128last
+	PCALIGN $0x40
 
 dot3_128pair:
 	MOVQ           (R11), AX
@@ -5375,92 +5256,25 @@ dot3_128store:
 
 dot3_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot3_128end
+	XORQ R12, R13
 
-dot3_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	ADDQ       $0x18, R11
-	JMP        dot3_128moreOnes
-
-dot3_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	ADDQ      $0x00000180, R14
-
-dot3_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot3_128noOnes
-
-dot3_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z4, Z4
-	VMOVDQU64  64(AX)(R8*1), Z6
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z5, Z5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot3_128ones
-
-dot3_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot3_128source
-	JMP  dot3_128store
-
-dot3_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	ADDQ      $0x00000180, R15
-	JMP       dot3_128turn
-
-dot3_128end:
-dot3Next128:
+dot3_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot3Step128
+	JBE  dot3_128step
 
 	// 3 outputs, 64 bytes a step
-	JMP dot3Next64
+	JMP dot3_64next
+	PCALIGN $0x40
 
-dot3Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot3_64resume
-	CMPQ           R11, R9
-	JNE            dot3_64firstOnes
-	MOVQ           R12, R11
+dot3_64step:
+	TESTQ          R9, R9
+	JNE            dot3_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z3
 	PREFETCHT0     (AX)(BX*1)
@@ -5474,11 +5288,13 @@ dot3Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot3_64store
+	PCALIGN        $0x40
 
 dot3_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot3_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot3_64last
+	PCALIGN $0x40
 
 dot3_64pair:
 	MOVQ           (R11), AX
@@ -5543,48 +5359,121 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot3_64end
+	XORQ R12, R13
 
-dot3_64firstOnes:
-	MOVQ       (R11), AX
+dot3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot3_64step
+
+dot3_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	JMP        dot3_128nextOnes
+
+dot3_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	ADDQ      $0x00000180, R14
+	TESTQ     R9, R9
+	JEQ       dot3_128noOnes
+
+dot3_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z4, Z4
+	VMOVDQU64  64(AX)(R8*1), Z6
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z5, Z5
+
+dot3_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_128ones
+
+dot3_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot3_128source
+	JMP  dot3_128store
+
+dot3_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	ADDQ      $0x00000180, R15
+	JMP       dot3_128turn
+
+dot3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
-	ADDQ       $0x18, R11
-	JMP        dot3_64moreOnes
+	JMP        dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	VMOVDQU64 128(R14), Z2
 	ADDQ      $0x000000c0, R14
-
-dot3_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot3_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot3_64noOnes
 
 dot3_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z3
 	VPXORD     Z3, Z0, Z0
 	VPXORD     Z3, Z1, Z1
 	VPXORD     Z3, Z2, Z2
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot3_64ones
+
+dot3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_64ones
 
 dot3_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot3_64source
 	JMP  dot3_64store
@@ -5596,34 +5485,16 @@ dot3_64park:
 	ADDQ      $0x000000c0, R15
 	JMP       dot3_64turn
 
-dot3_64end:
-dot3Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot3Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot3Step64
-
 dot4:
 	MOVQ $0x00000020, SI
 
 	// 4 outputs, 128 bytes a step
-	JMP dot4Next128
+	JMP dot4_128next
+	PCALIGN $0x40
 
-dot4Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot4_128resume
-	CMPQ           R11, R9
-	JNE            dot4_128firstOnes
-	MOVQ           R12, R11
+dot4_128step:
+	TESTQ          R9, R9
+	JNE            dot4_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
@@ -5645,11 +5516,13 @@ dot4Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot4_128store
+	PCALIGN        $0x40
 
 dot4_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot4_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot4_128last
+	PCALIGN $0x40
 
 dot4_128pair:
 	MOVQ           (R11), AX
@@ -5754,100 +5627,25 @@ dot4_128store:
 
 dot4_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot4_128end
+	XORQ R12, R13
 
-dot4_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	ADDQ       $0x18, R11
-	JMP        dot4_128moreOnes
-
-dot4_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	ADDQ      $0x00000200, R14
-
-dot4_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot4_128noOnes
-
-dot4_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z8
-	VPXORD     Z8, Z0, Z0
-	VPXORD     Z8, Z2, Z2
-	VPXORD     Z8, Z4, Z4
-	VPXORD     Z8, Z6, Z6
-	VMOVDQU64  64(AX)(R8*1), Z8
-	VPXORD     Z8, Z1, Z1
-	VPXORD     Z8, Z3, Z3
-	VPXORD     Z8, Z5, Z5
-	VPXORD     Z8, Z7, Z7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot4_128ones
-
-dot4_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot4_128source
-	JMP  dot4_128store
-
-dot4_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	ADDQ      $0x00000200, R15
-	JMP       dot4_128turn
-
-dot4_128end:
-dot4Next128:
+dot4_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot4Step128
+	JBE  dot4_128step
 
 	// 4 outputs, 64 bytes a step
-	JMP dot4Next64
+	JMP dot4_64next
+	PCALIGN $0x40
 
-dot4Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot4_64resume
-	CMPQ           R11, R9
-	JNE            dot4_64firstOnes
-	MOVQ           R12, R11
+dot4_64step:
+	TESTQ          R9, R9
+	JNE            dot4_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	PREFETCHT0     (AX)(BX*1)
@@ -5863,11 +5661,13 @@ dot4Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot4_64store
+	PCALIGN        $0x40
 
 dot4_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot4_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot4_64last
+	PCALIGN $0x40
 
 dot4_64pair:
 	MOVQ           (R11), AX
@@ -5942,25 +5742,106 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot4_64end
+	XORQ R12, R13
 
-dot4_64firstOnes:
-	MOVQ       (R11), AX
+dot4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot4_64step
+
+dot4_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	JMP        dot4_128nextOnes
+
+dot4_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	ADDQ      $0x00000200, R14
+	TESTQ     R9, R9
+	JEQ       dot4_128noOnes
+
+dot4_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z8
+	VPXORD     Z8, Z0, Z0
+	VPXORD     Z8, Z2, Z2
+	VPXORD     Z8, Z4, Z4
+	VPXORD     Z8, Z6, Z6
+	VMOVDQU64  64(AX)(R8*1), Z8
+	VPXORD     Z8, Z1, Z1
+	VPXORD     Z8, Z3, Z3
+	VPXORD     Z8, Z5, Z5
+	VPXORD     Z8, Z7, Z7
+
+dot4_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_128ones
+
+dot4_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot4_128source
+	JMP  dot4_128store
+
+dot4_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	ADDQ      $0x00000200, R15
+	JMP       dot4_128turn
+
+dot4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
 	VMOVDQU64  Z0, Z3
-	ADDQ       $0x18, R11
-	JMP        dot4_64moreOnes
+	JMP        dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -5968,25 +5849,25 @@ dot4_64resume:
 	VMOVDQU64 128(R14), Z2
 	VMOVDQU64 192(R14), Z3
 	ADDQ      $0x00000100, R14
-
-dot4_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot4_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot4_64noOnes
 
 dot4_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z1, Z1
 	VPXORD     Z4, Z2, Z2
 	VPXORD     Z4, Z3, Z3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot4_64ones
+
+dot4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_64ones
 
 dot4_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot4_64source
 	JMP  dot4_64store
@@ -5999,34 +5880,16 @@ dot4_64park:
 	ADDQ      $0x00000100, R15
 	JMP       dot4_64turn
 
-dot4_64end:
-dot4Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot4Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot4Step64
-
 dot5:
 	MOVQ $0x00000028, SI
 
 	// 5 outputs, 128 bytes a step
-	JMP dot5Next128
+	JMP dot5_128next
+	PCALIGN $0x40
 
-dot5Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot5_128resume
-	CMPQ           R11, R9
-	JNE            dot5_128firstOnes
-	MOVQ           R12, R11
+dot5_128step:
+	TESTQ          R9, R9
+	JNE            dot5_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
@@ -6051,11 +5914,13 @@ dot5Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot5_128store
+	PCALIGN        $0x40
 
 dot5_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot5_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot5_128last
+	PCALIGN $0x40
 
 dot5_128pair:
 	MOVQ           (R11), AX
@@ -6176,108 +6041,25 @@ dot5_128store:
 
 dot5_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot5_128end
+	XORQ R12, R13
 
-dot5_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	ADDQ       $0x18, R11
-	JMP        dot5_128moreOnes
-
-dot5_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	ADDQ      $0x00000280, R14
-
-dot5_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot5_128noOnes
-
-dot5_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z10
-	VPXORD     Z10, Z0, Z0
-	VPXORD     Z10, Z2, Z2
-	VPXORD     Z10, Z4, Z4
-	VPXORD     Z10, Z6, Z6
-	VPXORD     Z10, Z8, Z8
-	VMOVDQU64  64(AX)(R8*1), Z10
-	VPXORD     Z10, Z1, Z1
-	VPXORD     Z10, Z3, Z3
-	VPXORD     Z10, Z5, Z5
-	VPXORD     Z10, Z7, Z7
-	VPXORD     Z10, Z9, Z9
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot5_128ones
-
-dot5_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot5_128source
-	JMP  dot5_128store
-
-dot5_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	ADDQ      $0x00000280, R15
-	JMP       dot5_128turn
-
-dot5_128end:
-dot5Next128:
+dot5_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot5Step128
+	JBE  dot5_128step
 
 	// 5 outputs, 64 bytes a step
-	JMP dot5Next64
+	JMP dot5_64next
+	PCALIGN $0x40
 
-dot5Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot5_64resume
-	CMPQ           R11, R9
-	JNE            dot5_64firstOnes
-	MOVQ           R12, R11
+dot5_64step:
+	TESTQ          R9, R9
+	JNE            dot5_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
 	PREFETCHT0     (AX)(BX*1)
@@ -6295,11 +6077,13 @@ dot5Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot5_64store
+	PCALIGN        $0x40
 
 dot5_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot5_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot5_64last
+	PCALIGN $0x40
 
 dot5_64pair:
 	MOVQ           (R11), AX
@@ -6384,26 +6168,115 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot5_64end
+	XORQ R12, R13
 
-dot5_64firstOnes:
-	MOVQ       (R11), AX
+dot5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot5_64step
+
+dot5_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	JMP        dot5_128nextOnes
+
+dot5_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	ADDQ      $0x00000280, R14
+	TESTQ     R9, R9
+	JEQ       dot5_128noOnes
+
+dot5_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z10
+	VPXORD     Z10, Z0, Z0
+	VPXORD     Z10, Z2, Z2
+	VPXORD     Z10, Z4, Z4
+	VPXORD     Z10, Z6, Z6
+	VPXORD     Z10, Z8, Z8
+	VMOVDQU64  64(AX)(R8*1), Z10
+	VPXORD     Z10, Z1, Z1
+	VPXORD     Z10, Z3, Z3
+	VPXORD     Z10, Z5, Z5
+	VPXORD     Z10, Z7, Z7
+	VPXORD     Z10, Z9, Z9
+
+dot5_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_128ones
+
+dot5_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot5_128source
+	JMP  dot5_128store
+
+dot5_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	ADDQ      $0x00000280, R15
+	JMP       dot5_128turn
+
+dot5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
 	VMOVDQU64  Z0, Z3
 	VMOVDQU64  Z0, Z4
-	ADDQ       $0x18, R11
-	JMP        dot5_64moreOnes
+	JMP        dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -6412,13 +6285,11 @@ dot5_64resume:
 	VMOVDQU64 192(R14), Z3
 	VMOVDQU64 256(R14), Z4
 	ADDQ      $0x00000140, R14
-
-dot5_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot5_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot5_64noOnes
 
 dot5_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z5
 	VPXORD     Z5, Z0, Z0
@@ -6426,12 +6297,14 @@ dot5_64ones:
 	VPXORD     Z5, Z2, Z2
 	VPXORD     Z5, Z3, Z3
 	VPXORD     Z5, Z4, Z4
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot5_64ones
+
+dot5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_64ones
 
 dot5_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot5_64source
 	JMP  dot5_64store
@@ -6445,34 +6318,16 @@ dot5_64park:
 	ADDQ      $0x00000140, R15
 	JMP       dot5_64turn
 
-dot5_64end:
-dot5Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot5Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot5Step64
-
 dot6:
 	MOVQ $0x00000030, SI
 
 	// 6 outputs, 128 bytes a step
-	JMP dot6Next128
+	JMP dot6_128next
+	PCALIGN $0x40
 
-dot6Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot6_128resume
-	CMPQ           R11, R9
-	JNE            dot6_128firstOnes
-	MOVQ           R12, R11
+dot6_128step:
+	TESTQ          R9, R9
+	JNE            dot6_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
@@ -6500,11 +6355,13 @@ dot6Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot6_128store
+	PCALIGN        $0x40
 
 dot6_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot6_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot6_128last
+	PCALIGN $0x40
 
 dot6_128pair:
 	MOVQ           (R11), AX
@@ -6641,116 +6498,25 @@ dot6_128store:
 
 dot6_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot6_128end
+	XORQ R12, R13
 
-dot6_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	VMOVDQU64  Z0, Z10
-	VMOVDQU64  Z1, Z11
-	ADDQ       $0x18, R11
-	JMP        dot6_128moreOnes
-
-dot6_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	VMOVDQU64 640(R14), Z10
-	VMOVDQU64 704(R14), Z11
-	ADDQ      $0x00000300, R14
-
-dot6_128moreOnes:
-	CMPQ R11, R9
-	JEQ  dot6_128noOnes
-
-dot6_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z12
-	VPXORD     Z12, Z0, Z0
-	VPXORD     Z12, Z2, Z2
-	VPXORD     Z12, Z4, Z4
-	VPXORD     Z12, Z6, Z6
-	VPXORD     Z12, Z8, Z8
-	VPXORD     Z12, Z10, Z10
-	VMOVDQU64  64(AX)(R8*1), Z12
-	VPXORD     Z12, Z1, Z1
-	VPXORD     Z12, Z3, Z3
-	VPXORD     Z12, Z5, Z5
-	VPXORD     Z12, Z7, Z7
-	VPXORD     Z12, Z9, Z9
-	VPXORD     Z12, Z11, Z11
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot6_128ones
-
-dot6_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  dot6_128source
-	JMP  dot6_128store
-
-dot6_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	VMOVDQU64 Z10, 640(R15)
-	VMOVDQU64 Z11, 704(R15)
-	ADDQ      $0x00000300, R15
-	JMP       dot6_128turn
-
-dot6_128end:
-dot6Next128:
+dot6_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  dot6Step128
+	JBE  dot6_128step
 
 	// 6 outputs, 64 bytes a step
-	JMP dot6Next64
+	JMP dot6_64next
+	PCALIGN $0x40
 
-dot6Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            dot6_64resume
-	CMPQ           R11, R9
-	JNE            dot6_64firstOnes
-	MOVQ           R12, R11
+dot6_64step:
+	TESTQ          R9, R9
+	JNE            dot6_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	PREFETCHT0     (AX)(BX*1)
@@ -6770,11 +6536,13 @@ dot6Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot6_64store
+	PCALIGN        $0x40
 
 dot6_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  dot6_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot6_64last
+	PCALIGN $0x40
 
 dot6_64pair:
 	MOVQ           (R11), AX
@@ -6869,18 +6637,116 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  dot6_64end
+	XORQ R12, R13
 
-dot6_64firstOnes:
-	MOVQ       (R11), AX
+dot6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot6_64step
+
+dot6_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	VMOVDQU64  Z0, Z10
+	VMOVDQU64  Z1, Z11
+	JMP        dot6_128nextOnes
+
+dot6_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	VMOVDQU64 640(R14), Z10
+	VMOVDQU64 704(R14), Z11
+	ADDQ      $0x00000300, R14
+	TESTQ     R9, R9
+	JEQ       dot6_128noOnes
+
+dot6_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z12
+	VPXORD     Z12, Z0, Z0
+	VPXORD     Z12, Z2, Z2
+	VPXORD     Z12, Z4, Z4
+	VPXORD     Z12, Z6, Z6
+	VPXORD     Z12, Z8, Z8
+	VPXORD     Z12, Z10, Z10
+	VMOVDQU64  64(AX)(R8*1), Z12
+	VPXORD     Z12, Z1, Z1
+	VPXORD     Z12, Z3, Z3
+	VPXORD     Z12, Z5, Z5
+	VPXORD     Z12, Z7, Z7
+	VPXORD     Z12, Z9, Z9
+	VPXORD     Z12, Z11, Z11
+
+dot6_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_128ones
+
+dot6_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot6_128source
+	JMP  dot6_128store
+
+dot6_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	VMOVDQU64 Z10, 640(R15)
+	VMOVDQU64 Z11, 704(R15)
+	ADDQ      $0x00000300, R15
+	JMP       dot6_128turn
+
+dot6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
@@ -6888,8 +6754,7 @@ dot6_64firstOnes:
 	VMOVDQU64  Z0, Z3
 	VMOVDQU64  Z0, Z4
 	VMOVDQU64  Z0, Z5
-	ADDQ       $0x18, R11
-	JMP        dot6_64moreOnes
+	JMP        dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -6899,13 +6764,11 @@ dot6_64resume:
 	VMOVDQU64 256(R14), Z4
 	VMOVDQU64 320(R14), Z5
 	ADDQ      $0x00000180, R14
-
-dot6_64moreOnes:
-	CMPQ R11, R9
-	JEQ  dot6_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot6_64noOnes
 
 dot6_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
@@ -6914,12 +6777,14 @@ dot6_64ones:
 	VPXORD     Z6, Z3, Z3
 	VPXORD     Z6, Z4, Z4
 	VPXORD     Z6, Z5, Z5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        dot6_64ones
+
+dot6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_64ones
 
 dot6_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  dot6_64source
 	JMP  dot6_64store
@@ -6934,34 +6799,16 @@ dot6_64park:
 	ADDQ      $0x00000180, R15
 	JMP       dot6_64turn
 
-dot6_64end:
-dot6Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  dot6Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  dot6Step64
-
 sum2:
 	MOVQ $0x00000008, SI
 
 	// 2 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum2Next128
+	JMP sum2_128next
+	PCALIGN $0x40
 
-sum2Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum2_128resume
-	CMPQ           R11, R9
-	JNE            sum2_128firstOnes
-	MOVQ           R12, R11
+sum2_128step:
+	TESTQ          R9, R9
+	JNE            sum2_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
@@ -6976,11 +6823,13 @@ sum2Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_128store
+	PCALIGN        $0x40
 
 sum2_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  sum2_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum2_128last
+	PCALIGN $0x40
 
 sum2_128pair:
 	MOVQ           (R11), AX
@@ -7044,84 +6893,25 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum2_128end
+	XORQ R12, R13
 
-sum2_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	ADDQ       $0x18, R11
-	JMP        sum2_128moreOnes
-
-sum2_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	ADDQ      $0x00000100, R14
-
-sum2_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum2_128noOnes
-
-sum2_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z2, Z2
-	VMOVDQU64  64(AX)(R8*1), Z4
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z3, Z3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum2_128ones
-
-sum2_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum2_128source
-	JMP  sum2_128store
-
-sum2_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	ADDQ      $0x00000100, R15
-	JMP       sum2_128turn
-
-sum2_128end:
-sum2Next128:
+sum2_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum2Step128
+	JBE  sum2_128step
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum2Next64
+	JMP sum2_64next
+	PCALIGN $0x40
 
-sum2Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum2_64resume
-	CMPQ           R11, R9
-	JNE            sum2_64firstOnes
-	MOVQ           R12, R11
+sum2_64step:
+	TESTQ          R9, R9
+	JNE            sum2_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
 	PREFETCHT0     (AX)(BX*1)
@@ -7132,11 +6922,13 @@ sum2Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_64store
+	PCALIGN        $0x40
 
 sum2_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  sum2_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum2_64last
+	PCALIGN $0x40
 
 sum2_64pair:
 	MOVQ           (R11), AX
@@ -7185,45 +6977,110 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum2_64end
+	XORQ R12, R13
 
-sum2_64firstOnes:
-	MOVQ       (R11), AX
+sum2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum2_64step
+
+sum2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	JMP        sum2_128nextOnes
+
+sum2_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	ADDQ      $0x00000100, R14
+	TESTQ     R9, R9
+	JEQ       sum2_128noOnes
+
+sum2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z2, Z2
+	VMOVDQU64  64(AX)(R8*1), Z4
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z3, Z3
+
+sum2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_128ones
+
+sum2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum2_128source
+	JMP  sum2_128store
+
+sum2_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	ADDQ      $0x00000100, R15
+	JMP       sum2_128turn
+
+sum2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
-	ADDQ       $0x18, R11
-	JMP        sum2_64moreOnes
+	JMP        sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	ADDQ      $0x00000080, R14
-
-sum2_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum2_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum2_64noOnes
 
 sum2_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z2
 	VPXORD     Z2, Z0, Z0
 	VPXORD     Z2, Z1, Z1
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum2_64ones
+
+sum2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_64ones
 
 sum2_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum2_64source
 	JMP  sum2_64store
@@ -7234,34 +7091,16 @@ sum2_64park:
 	ADDQ      $0x00000080, R15
 	JMP       sum2_64turn
 
-sum2_64end:
-sum2Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum2Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum2Step64
-
 sum3:
 	MOVQ $0x00000010, SI
 
 	// 3 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum3Next128
+	JMP sum3_128next
+	PCALIGN $0x40
 
-sum3Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum3_128resume
-	CMPQ           R11, R9
-	JNE            sum3_128firstOnes
-	MOVQ           R12, R11
+sum3_128step:
+	TESTQ          R9, R9
+	JNE            sum3_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
@@ -7279,11 +7118,13 @@ sum3Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum3_128store
+	PCALIGN        $0x40
 
 sum3_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  sum3_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum3_128last
+	PCALIGN $0x40
 
 sum3_128pair:
 	MOVQ           (R11), AX
@@ -7363,92 +7204,25 @@ sum3_128store:
 
 sum3_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum3_128end
+	XORQ R12, R13
 
-sum3_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	ADDQ       $0x18, R11
-	JMP        sum3_128moreOnes
-
-sum3_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	ADDQ      $0x00000180, R14
-
-sum3_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum3_128noOnes
-
-sum3_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z4, Z4
-	VMOVDQU64  64(AX)(R8*1), Z6
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z5, Z5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum3_128ones
-
-sum3_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum3_128source
-	JMP  sum3_128store
-
-sum3_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	ADDQ      $0x00000180, R15
-	JMP       sum3_128turn
-
-sum3_128end:
-sum3Next128:
+sum3_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum3Step128
+	JBE  sum3_128step
 
 	// 3 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum3Next64
+	JMP sum3_64next
+	PCALIGN $0x40
 
-sum3Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum3_64resume
-	CMPQ           R11, R9
-	JNE            sum3_64firstOnes
-	MOVQ           R12, R11
+sum3_64step:
+	TESTQ          R9, R9
+	JNE            sum3_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z3
 	PREFETCHT0     (AX)(BX*1)
@@ -7461,11 +7235,13 @@ sum3Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum3_64store
+	PCALIGN        $0x40
 
 sum3_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  sum3_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum3_64last
+	PCALIGN $0x40
 
 sum3_64pair:
 	MOVQ           (R11), AX
@@ -7524,48 +7300,121 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum3_64end
+	XORQ R12, R13
 
-sum3_64firstOnes:
-	MOVQ       (R11), AX
+sum3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum3_64step
+
+sum3_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	JMP        sum3_128nextOnes
+
+sum3_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	ADDQ      $0x00000180, R14
+	TESTQ     R9, R9
+	JEQ       sum3_128noOnes
+
+sum3_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z4, Z4
+	VMOVDQU64  64(AX)(R8*1), Z6
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z5, Z5
+
+sum3_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_128ones
+
+sum3_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum3_128source
+	JMP  sum3_128store
+
+sum3_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	ADDQ      $0x00000180, R15
+	JMP       sum3_128turn
+
+sum3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
-	ADDQ       $0x18, R11
-	JMP        sum3_64moreOnes
+	JMP        sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	VMOVDQU64 128(R14), Z2
 	ADDQ      $0x000000c0, R14
-
-sum3_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum3_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum3_64noOnes
 
 sum3_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z3
 	VPXORD     Z3, Z0, Z0
 	VPXORD     Z3, Z1, Z1
 	VPXORD     Z3, Z2, Z2
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum3_64ones
+
+sum3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_64ones
 
 sum3_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum3_64source
 	JMP  sum3_64store
@@ -7577,34 +7426,16 @@ sum3_64park:
 	ADDQ      $0x000000c0, R15
 	JMP       sum3_64turn
 
-sum3_64end:
-sum3Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum3Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum3Step64
-
 sum4:
 	MOVQ $0x00000018, SI
 
 	// 4 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum4Next128
+	JMP sum4_128next
+	PCALIGN $0x40
 
-sum4Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum4_128resume
-	CMPQ           R11, R9
-	JNE            sum4_128firstOnes
-	MOVQ           R12, R11
+sum4_128step:
+	TESTQ          R9, R9
+	JNE            sum4_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
@@ -7625,11 +7456,13 @@ sum4Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum4_128store
+	PCALIGN        $0x40
 
 sum4_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  sum4_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum4_128last
+	PCALIGN $0x40
 
 sum4_128pair:
 	MOVQ           (R11), AX
@@ -7725,100 +7558,25 @@ sum4_128store:
 
 sum4_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum4_128end
+	XORQ R12, R13
 
-sum4_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	ADDQ       $0x18, R11
-	JMP        sum4_128moreOnes
-
-sum4_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	ADDQ      $0x00000200, R14
-
-sum4_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum4_128noOnes
-
-sum4_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z8
-	VPXORD     Z8, Z0, Z0
-	VPXORD     Z8, Z2, Z2
-	VPXORD     Z8, Z4, Z4
-	VPXORD     Z8, Z6, Z6
-	VMOVDQU64  64(AX)(R8*1), Z8
-	VPXORD     Z8, Z1, Z1
-	VPXORD     Z8, Z3, Z3
-	VPXORD     Z8, Z5, Z5
-	VPXORD     Z8, Z7, Z7
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum4_128ones
-
-sum4_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum4_128source
-	JMP  sum4_128store
-
-sum4_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	ADDQ      $0x00000200, R15
-	JMP       sum4_128turn
-
-sum4_128end:
-sum4Next128:
+sum4_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum4Step128
+	JBE  sum4_128step
 
 	// 4 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum4Next64
+	JMP sum4_64next
+	PCALIGN $0x40
 
-sum4Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum4_64resume
-	CMPQ           R11, R9
-	JNE            sum4_64firstOnes
-	MOVQ           R12, R11
+sum4_64step:
+	TESTQ          R9, R9
+	JNE            sum4_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	PREFETCHT0     (AX)(BX*1)
@@ -7833,11 +7591,13 @@ sum4Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum4_64store
+	PCALIGN        $0x40
 
 sum4_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  sum4_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum4_64last
+	PCALIGN $0x40
 
 sum4_64pair:
 	MOVQ           (R11), AX
@@ -7906,25 +7666,106 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum4_64end
+	XORQ R12, R13
 
-sum4_64firstOnes:
-	MOVQ       (R11), AX
+sum4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum4_64step
+
+sum4_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	JMP        sum4_128nextOnes
+
+sum4_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	ADDQ      $0x00000200, R14
+	TESTQ     R9, R9
+	JEQ       sum4_128noOnes
+
+sum4_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z8
+	VPXORD     Z8, Z0, Z0
+	VPXORD     Z8, Z2, Z2
+	VPXORD     Z8, Z4, Z4
+	VPXORD     Z8, Z6, Z6
+	VMOVDQU64  64(AX)(R8*1), Z8
+	VPXORD     Z8, Z1, Z1
+	VPXORD     Z8, Z3, Z3
+	VPXORD     Z8, Z5, Z5
+	VPXORD     Z8, Z7, Z7
+
+sum4_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_128ones
+
+sum4_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum4_128source
+	JMP  sum4_128store
+
+sum4_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	ADDQ      $0x00000200, R15
+	JMP       sum4_128turn
+
+sum4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
 	VMOVDQU64  Z0, Z3
-	ADDQ       $0x18, R11
-	JMP        sum4_64moreOnes
+	JMP        sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -7932,25 +7773,25 @@ sum4_64resume:
 	VMOVDQU64 128(R14), Z2
 	VMOVDQU64 192(R14), Z3
 	ADDQ      $0x00000100, R14
-
-sum4_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum4_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum4_64noOnes
 
 sum4_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z1, Z1
 	VPXORD     Z4, Z2, Z2
 	VPXORD     Z4, Z3, Z3
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum4_64ones
+
+sum4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_64ones
 
 sum4_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum4_64source
 	JMP  sum4_64store
@@ -7963,34 +7804,16 @@ sum4_64park:
 	ADDQ      $0x00000100, R15
 	JMP       sum4_64turn
 
-sum4_64end:
-sum4Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum4Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum4Step64
-
 sum5:
 	MOVQ $0x00000020, SI
 
 	// 5 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum5Next128
+	JMP sum5_128next
+	PCALIGN $0x40
 
-sum5Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum5_128resume
-	CMPQ           R11, R9
-	JNE            sum5_128firstOnes
-	MOVQ           R12, R11
+sum5_128step:
+	TESTQ          R9, R9
+	JNE            sum5_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
@@ -8014,11 +7837,13 @@ sum5Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum5_128store
+	PCALIGN        $0x40
 
 sum5_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  sum5_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum5_128last
+	PCALIGN $0x40
 
 sum5_128pair:
 	MOVQ           (R11), AX
@@ -8130,108 +7955,25 @@ sum5_128store:
 
 sum5_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum5_128end
+	XORQ R12, R13
 
-sum5_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	ADDQ       $0x18, R11
-	JMP        sum5_128moreOnes
-
-sum5_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	ADDQ      $0x00000280, R14
-
-sum5_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum5_128noOnes
-
-sum5_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z10
-	VPXORD     Z10, Z0, Z0
-	VPXORD     Z10, Z2, Z2
-	VPXORD     Z10, Z4, Z4
-	VPXORD     Z10, Z6, Z6
-	VPXORD     Z10, Z8, Z8
-	VMOVDQU64  64(AX)(R8*1), Z10
-	VPXORD     Z10, Z1, Z1
-	VPXORD     Z10, Z3, Z3
-	VPXORD     Z10, Z5, Z5
-	VPXORD     Z10, Z7, Z7
-	VPXORD     Z10, Z9, Z9
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum5_128ones
-
-sum5_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum5_128source
-	JMP  sum5_128store
-
-sum5_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	ADDQ      $0x00000280, R15
-	JMP       sum5_128turn
-
-sum5_128end:
-sum5Next128:
+sum5_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum5Step128
+	JBE  sum5_128step
 
 	// 5 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum5Next64
+	JMP sum5_64next
+	PCALIGN $0x40
 
-sum5Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum5_64resume
-	CMPQ           R11, R9
-	JNE            sum5_64firstOnes
-	MOVQ           R12, R11
+sum5_64step:
+	TESTQ          R9, R9
+	JNE            sum5_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
 	PREFETCHT0     (AX)(BX*1)
@@ -8248,11 +7990,13 @@ sum5Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum5_64store
+	PCALIGN        $0x40
 
 sum5_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  sum5_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum5_64last
+	PCALIGN $0x40
 
 sum5_64pair:
 	MOVQ           (R11), AX
@@ -8331,26 +8075,115 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum5_64end
+	XORQ R12, R13
 
-sum5_64firstOnes:
-	MOVQ       (R11), AX
+sum5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum5_64step
+
+sum5_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	JMP        sum5_128nextOnes
+
+sum5_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	ADDQ      $0x00000280, R14
+	TESTQ     R9, R9
+	JEQ       sum5_128noOnes
+
+sum5_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z10
+	VPXORD     Z10, Z0, Z0
+	VPXORD     Z10, Z2, Z2
+	VPXORD     Z10, Z4, Z4
+	VPXORD     Z10, Z6, Z6
+	VPXORD     Z10, Z8, Z8
+	VMOVDQU64  64(AX)(R8*1), Z10
+	VPXORD     Z10, Z1, Z1
+	VPXORD     Z10, Z3, Z3
+	VPXORD     Z10, Z5, Z5
+	VPXORD     Z10, Z7, Z7
+	VPXORD     Z10, Z9, Z9
+
+sum5_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_128ones
+
+sum5_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum5_128source
+	JMP  sum5_128store
+
+sum5_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	ADDQ      $0x00000280, R15
+	JMP       sum5_128turn
+
+sum5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
 	VMOVDQU64  Z0, Z3
 	VMOVDQU64  Z0, Z4
-	ADDQ       $0x18, R11
-	JMP        sum5_64moreOnes
+	JMP        sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -8359,13 +8192,11 @@ sum5_64resume:
 	VMOVDQU64 192(R14), Z3
 	VMOVDQU64 256(R14), Z4
 	ADDQ      $0x00000140, R14
-
-sum5_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum5_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum5_64noOnes
 
 sum5_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z5
 	VPXORD     Z5, Z0, Z0
@@ -8373,12 +8204,14 @@ sum5_64ones:
 	VPXORD     Z5, Z2, Z2
 	VPXORD     Z5, Z3, Z3
 	VPXORD     Z5, Z4, Z4
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum5_64ones
+
+sum5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_64ones
 
 sum5_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum5_64source
 	JMP  sum5_64store
@@ -8392,34 +8225,16 @@ sum5_64park:
 	ADDQ      $0x00000140, R15
 	JMP       sum5_64turn
 
-sum5_64end:
-sum5Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum5Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum5Step64
-
 sum6:
 	MOVQ $0x00000028, SI
 
 	// 6 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum6Next128
+	JMP sum6_128next
+	PCALIGN $0x40
 
-sum6Step128:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum6_128resume
-	CMPQ           R11, R9
-	JNE            sum6_128firstOnes
-	MOVQ           R12, R11
+sum6_128step:
+	TESTQ          R9, R9
+	JNE            sum6_128special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
@@ -8446,11 +8261,13 @@ sum6Step128:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum6_128store
+	PCALIGN        $0x40
 
 sum6_128source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  sum6_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum6_128last
+	PCALIGN $0x40
 
 sum6_128pair:
 	MOVQ           (R11), AX
@@ -8578,116 +8395,25 @@ sum6_128store:
 
 sum6_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum6_128end
+	XORQ R12, R13
 
-sum6_128firstOnes:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	VMOVDQU64  Z0, Z10
-	VMOVDQU64  Z1, Z11
-	ADDQ       $0x18, R11
-	JMP        sum6_128moreOnes
-
-sum6_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	VMOVDQU64 640(R14), Z10
-	VMOVDQU64 704(R14), Z11
-	ADDQ      $0x00000300, R14
-
-sum6_128moreOnes:
-	CMPQ R11, R9
-	JEQ  sum6_128noOnes
-
-sum6_128ones:
-	MOVQ       (R11), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
-	VMOVDQU64  (AX)(R8*1), Z12
-	VPXORD     Z12, Z0, Z0
-	VPXORD     Z12, Z2, Z2
-	VPXORD     Z12, Z4, Z4
-	VPXORD     Z12, Z6, Z6
-	VPXORD     Z12, Z8, Z8
-	VPXORD     Z12, Z10, Z10
-	VMOVDQU64  64(AX)(R8*1), Z12
-	VPXORD     Z12, Z1, Z1
-	VPXORD     Z12, Z3, Z3
-	VPXORD     Z12, Z5, Z5
-	VPXORD     Z12, Z7, Z7
-	VPXORD     Z12, Z9, Z9
-	VPXORD     Z12, Z11, Z11
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum6_128ones
-
-sum6_128noOnes:
-	MOVQ R12, R11
-	CMPQ R11, R13
-	JNE  sum6_128source
-	JMP  sum6_128store
-
-sum6_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	VMOVDQU64 Z10, 640(R15)
-	VMOVDQU64 Z11, 704(R15)
-	ADDQ      $0x00000300, R15
-	JMP       sum6_128turn
-
-sum6_128end:
-sum6Next128:
+sum6_128next:
 	LEAQ 128(R8), CX
 	CMPQ CX, 96(DI)
-	JBE  sum6Step128
+	JBE  sum6_128step
 
 	// 6 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum6Next64
+	JMP sum6_64next
+	PCALIGN $0x40
 
-sum6Step64:
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	MOVQ           24(DI), R11
-	TESTQ          R14, R14
-	JNE            sum6_64resume
-	CMPQ           R11, R9
-	JNE            sum6_64firstOnes
-	MOVQ           R12, R11
+sum6_64step:
+	TESTQ          R9, R9
+	JNE            sum6_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	PREFETCHT0     (AX)(BX*1)
@@ -8706,11 +8432,13 @@ sum6Step64:
 	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum6_64store
+	PCALIGN        $0x40
 
 sum6_64source:
-	LEAQ (R11)(DX*1), CX
-	CMPQ CX, R13
-	JEQ  sum6_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum6_64last
+	PCALIGN $0x40
 
 sum6_64pair:
 	MOVQ           (R11), AX
@@ -8799,18 +8527,116 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
-	MOVQ R12, CX
-	MOVQ R13, R12
-	MOVQ CX, R13
-	SUBQ DX, R12
-	SUBQ DX, R13
+	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
-	JMP  sum6_64end
+	XORQ R12, R13
 
-sum6_64firstOnes:
-	MOVQ       (R11), AX
+sum6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum6_64step
+
+sum6_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	VMOVDQU64  Z0, Z10
+	VMOVDQU64  Z1, Z11
+	JMP        sum6_128nextOnes
+
+sum6_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	VMOVDQU64 640(R14), Z10
+	VMOVDQU64 704(R14), Z11
+	ADDQ      $0x00000300, R14
+	TESTQ     R9, R9
+	JEQ       sum6_128noOnes
+
+sum6_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(BX*1)
+	VMOVDQU64  (AX)(R8*1), Z12
+	VPXORD     Z12, Z0, Z0
+	VPXORD     Z12, Z2, Z2
+	VPXORD     Z12, Z4, Z4
+	VPXORD     Z12, Z6, Z6
+	VPXORD     Z12, Z8, Z8
+	VPXORD     Z12, Z10, Z10
+	VMOVDQU64  64(AX)(R8*1), Z12
+	VPXORD     Z12, Z1, Z1
+	VPXORD     Z12, Z3, Z3
+	VPXORD     Z12, Z5, Z5
+	VPXORD     Z12, Z7, Z7
+	VPXORD     Z12, Z9, Z9
+	VPXORD     Z12, Z11, Z11
+
+sum6_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_128ones
+
+sum6_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum6_128source
+	JMP  sum6_128store
+
+sum6_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	VMOVDQU64 Z10, 640(R15)
+	VMOVDQU64 Z11, 704(R15)
+	ADDQ      $0x00000300, R15
+	JMP       sum6_128turn
+
+sum6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_64resume
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
@@ -8818,8 +8644,7 @@ sum6_64firstOnes:
 	VMOVDQU64  Z0, Z3
 	VMOVDQU64  Z0, Z4
 	VMOVDQU64  Z0, Z5
-	ADDQ       $0x18, R11
-	JMP        sum6_64moreOnes
+	JMP        sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -8829,13 +8654,11 @@ sum6_64resume:
 	VMOVDQU64 256(R14), Z4
 	VMOVDQU64 320(R14), Z5
 	ADDQ      $0x00000180, R14
-
-sum6_64moreOnes:
-	CMPQ R11, R9
-	JEQ  sum6_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum6_64noOnes
 
 sum6_64ones:
-	MOVQ       (R11), AX
+	MOVQ       (CX), AX
 	PREFETCHT0 (AX)(BX*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
@@ -8844,12 +8667,14 @@ sum6_64ones:
 	VPXORD     Z6, Z3, Z3
 	VPXORD     Z6, Z4, Z4
 	VPXORD     Z6, Z5, Z5
-	ADDQ       $0x18, R11
-	CMPQ       R11, R9
-	JNE        sum6_64ones
+
+sum6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_64ones
 
 sum6_64noOnes:
-	MOVQ R12, R11
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
 	JNE  sum6_64source
 	JMP  sum6_64store
@@ -8863,19 +8688,6 @@ sum6_64park:
 	VMOVDQU64 Z5, 320(R15)
 	ADDQ      $0x00000180, R15
 	JMP       sum6_64turn
-
-sum6_64end:
-sum6Next64:
-	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
-	JBE  sum6Step64
-	MOVQ 96(DI), CX
-	CMPQ R8, CX
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(CX), R8
-	JMP  sum6Step64
 
 done:
 	VZEROUPPER

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -18,12 +19,13 @@ import (
 var (
 	passPointer  = reg.RDI
 	offset       = reg.R8
-	ahead        = reg.RBX          // offset of what to prefetch
-	onesEnd      = reg.R9           // header behind those of the sources whose coefficients are all 1
-	begin, end   = reg.R12, reg.R13 // of the other headers, in the direction of the step
-	source       = reg.R11          // the header at hand
-	sourceStride = reg.RDX          // from a header to the next
-	entry        = reg.R10          // of the source at hand
+	ahead        = reg.RBX // offset of what to prefetch
+	special      = reg.R9  // not 0 if parked sums are taken up, or if some coefficients are all 1
+	source       = reg.R11 // the header at hand, of the sources that have entries
+	end          = reg.R13 // behind the last one, in the direction of the step
+	turnEnd      = reg.R12 // its difference, by XOR, to the end in the other direction
+	sourceStride = reg.RDX // from a header to the next
+	entry        = reg.R10 // of the source at hand
 	entryStride  = reg.RSI
 	data         = reg.RAX // bytes of the source at hand
 	start, park  = reg.R14, reg.R15
@@ -65,17 +67,22 @@ func writeDot(a *assembler, m multiplier) {
 	headerOf := func(count int, r reg.Register) {
 		field(count, scratch)
 		a.LEAQ(operand.Mem{Base: scratch, Index: scratch, Scale: 2}, scratch)
-		a.LEAQ(operand.Mem{Base: source, Index: scratch, Scale: 8}, r)
+		a.LEAQ(operand.Mem{Base: special, Index: scratch, Scale: 8}, r)
 	}
-	field(passSources, source)
-	headerOf(passOnes, onesEnd)
+	field(passSources, special)
+	headerOf(passOnes, source)
 	headerOf(passCount, end)
-	a.MOVQ(onesEnd, begin)
+	a.LEAQ(operand.Mem{Base: source, Disp: -header}, turnEnd)
+	a.XORQ(end, turnEnd)
 	a.MOVQ(operand.U32(header), sourceStride)
 	field(passEntries, entry)
 	field(passStart, start)
 	field(passPark, park)
 	field(passFrom, offset)
+	field(passAhead, ahead)
+	a.ADDQ(offset, ahead)
+	field(passOnes, special)
+	a.ORQ(start, special)
 	m.prepare(a)
 
 	a.Comment("By the number of outputs")
@@ -120,24 +127,30 @@ func writeSteps(a *assembler, m multiplier, p, sum int) {
 	if m.wide(p) {
 		sizes = []int{128, 64}
 	}
+	var specials []func()
 	for _, size := range sizes {
 		a.Comment(fmt.Sprintf("%s, %d bytes a step", what, size))
+		prefix := fmt.Sprintf("%s_%d", name, size)
 		s := &step{a, m, p, sum, size / int(m.width())}
-		next := fmt.Sprintf("%sNext%d", name, size)
-		a.JMP(operand.LabelRef(next))
-		a.Label(fmt.Sprintf("%sStep%d", name, size))
-		s.write(fmt.Sprintf("%s_%d", name, size))
-		a.Label(next)
+		a.JMP(operand.LabelRef(prefix + "next"))
+		s.align()
+		a.Label(prefix + "step")
+		s.write(prefix)
+		a.Label(prefix + "next")
 		a.LEAQ(operand.Mem{Base: offset, Disp: size}, scratch)
 		a.CMPQ(scratch, toField)
-		a.JBE(operand.LabelRef(fmt.Sprintf("%sStep%d", name, size)))
+		a.JBE(operand.LabelRef(prefix + "step"))
+		specials = append(specials, func() { s.writeSpecial(prefix) })
 	}
 	a.MOVQ(toField, scratch)
 	a.CMPQ(offset, scratch)
 	a.JAE(operand.LabelRef("done"))
 	a.Comment("The last step overlaps the one before")
 	a.LEAQ(operand.Mem{Base: scratch, Disp: -64}, offset)
-	a.JMP(operand.LabelRef(name + "Step64"))
+	a.JMP(operand.LabelRef(name + "_64step"))
+	for _, write := range specials {
+		write()
+	}
 }
 
 // acc is the sum of output p in vector i of the step.
@@ -171,29 +184,28 @@ func (s *step) next() {
 	s.ADDQ(entryStride, entry)
 }
 
+func (s *step) field(at int) operand.Mem { return operand.Mem{Base: passPointer, Disp: at} }
+
+func (s *step) size() int { return s.vectors * int(s.width()) }
+
+// write writes a step whose sums begin with the first product.
 func (s *step) write(prefix string) {
 	ref := func(l string) operand.LabelRef { return operand.LabelRef(prefix + l) }
-	size := s.vectors * int(s.width())
-	field := func(at int) operand.Mem { return operand.Mem{Base: passPointer, Disp: at} }
-	s.MOVQ(field(passAhead), ahead)
-	s.ADDQ(offset, ahead)
-	s.MOVQ(field(passSources), source)
-	s.TESTQ(start, start)
-	s.JNE(ref("resume"))
-	s.CMPQ(source, onesEnd)
-	s.JNE(ref("firstOnes"))
-	s.MOVQ(begin, source)
+	s.TESTQ(special, special)
+	s.JNE(ref("special"))
 	s.MOVQ(operand.Mem{Base: source}, data)
 	s.multiply(s, true)
 	s.next()
 	s.CMPQ(source, end)
 	s.JEQ(ref("store"))
 
+	s.align()
 	s.Label(prefix + "source")
 	if s.pairs() {
 		s.LEAQ(operand.Mem{Base: source, Index: sourceStride, Scale: 1}, scratch)
 		s.CMPQ(scratch, end)
 		s.JEQ(ref("last"))
+		s.align()
 		s.Label(prefix + "pair")
 		s.MOVQ(operand.Mem{Base: source}, data)
 		s.multiplyPair(s)
@@ -215,7 +227,7 @@ func (s *step) write(prefix string) {
 	s.Label(prefix + "store")
 	s.TESTQ(park, park)
 	s.JNE(ref("park"))
-	s.MOVQ(field(passOutputs), scratch)
+	s.MOVQ(s.field(passOutputs), scratch)
 	for p := range s.outputs {
 		s.MOVQ(operand.Mem{Base: scratch, Disp: header * p}, data)
 		for i := range s.vectors {
@@ -223,19 +235,25 @@ func (s *step) write(prefix string) {
 		}
 	}
 	s.Label(prefix + "turn")
-	s.ADDQ(operand.U32(size), offset)
+	s.ADDQ(operand.U32(s.size()), offset)
+	s.ADDQ(operand.U32(s.size()), ahead)
 	s.SUBQ(entryStride, entry)
-	s.MOVQ(begin, scratch)
-	s.MOVQ(end, begin)
-	s.MOVQ(scratch, end)
-	s.SUBQ(sourceStride, begin)
-	s.SUBQ(sourceStride, end)
+	s.SUBQ(sourceStride, source)
 	s.NEGQ(entryStride)
 	s.NEGQ(sourceStride)
-	s.JMP(ref("end"))
+	s.XORQ(turnEnd, end)
+}
 
-	s.Label(prefix + "firstOnes")
-	s.MOVQ(operand.Mem{Base: source}, data)
+// writeSpecial writes how sums begin otherwise, and how they are parked.
+func (s *step) writeSpecial(prefix string) {
+	ref := func(l string) operand.LabelRef { return operand.LabelRef(prefix + l) }
+	ones, onesLeft := scratch, special
+	s.Label(prefix + "special")
+	s.MOVQ(s.field(passSources), ones)
+	s.MOVQ(s.field(passOnes), onesLeft)
+	s.TESTQ(start, start)
+	s.JNE(ref("resume"))
+	s.MOVQ(operand.Mem{Base: ones}, data)
 	s.prefetch()
 	for i := range s.vectors {
 		s.move(s.width(), s.at(data, i), s.acc(0, i))
@@ -245,16 +263,14 @@ func (s *step) write(prefix string) {
 			s.move(s.width(), s.acc(0, i), s.acc(p, i))
 		}
 	}
-	s.ADDQ(operand.U8(header), source)
-	s.JMP(ref("moreOnes"))
+	s.JMP(ref("nextOnes"))
 	s.Label(prefix + "resume")
 	s.eachSum(func(p, i int) { s.move(s.width(), s.parked(start, p, i), s.acc(p, i)) })
-	s.ADDQ(operand.U32(s.outputs*size), start)
-	s.Label(prefix + "moreOnes")
-	s.CMPQ(source, onesEnd)
+	s.ADDQ(operand.U32(s.outputs*s.size()), start)
+	s.TESTQ(onesLeft, onesLeft)
 	s.JEQ(ref("noOnes"))
 	s.Label(prefix + "ones")
-	s.MOVQ(operand.Mem{Base: source}, data)
+	s.MOVQ(operand.Mem{Base: ones}, data)
 	s.prefetch()
 	for i := range s.vectors {
 		if s.outputs == 1 {
@@ -267,20 +283,20 @@ func (s *step) write(prefix string) {
 			s.xor(s.width(), x, s.acc(p, i))
 		}
 	}
-	s.ADDQ(operand.U8(header), source)
-	s.CMPQ(source, onesEnd)
+	s.Label(prefix + "nextOnes")
+	s.ADDQ(operand.U8(header), ones)
+	s.DECQ(onesLeft)
 	s.JNE(ref("ones"))
 	s.Label(prefix + "noOnes")
-	s.MOVQ(begin, source)
+	s.MOVQ(operand.U32(1), special)
 	s.CMPQ(source, end)
 	s.JNE(ref("source"))
 	s.JMP(ref("store"))
 
 	s.Label(prefix + "park")
 	s.eachSum(func(p, i int) { s.move(s.width(), s.acc(p, i), s.parked(park, p, i)) })
-	s.ADDQ(operand.U32(s.outputs*size), park)
+	s.ADDQ(operand.U32(s.outputs*s.size()), park)
 	s.JMP(ref("turn"))
-	s.Label(prefix + "end")
 }
 
 // parked is where a sum lies that an earlier pass has left, or that a later one takes up.
@@ -295,4 +311,9 @@ func (s *step) prefetchFrom(data reg.Register) {
 	for at := 0; at < s.vectors*int(s.width()); at += 64 {
 		s.PREFETCHT0(operand.Mem{Base: data, Index: ahead, Scale: 1, Disp: at})
 	}
+}
+
+// align has the next instruction begin where the processor fetches from.
+func (s *step) align() {
+	s.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.Imm(64)}})
 }
