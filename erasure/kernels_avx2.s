@@ -7,25 +7,26 @@
 // func dotAVX2(p *pass)
 // Requires: AVX, AVX2, MMX+
 TEXT ·dotAVX2(SB), $0-8
-	MOVQ p+0(FP), DI
-	MOVQ 24(DI), R9
-	MOVQ 56(DI), CX
-	LEAQ (CX)(CX*2), CX
-	LEAQ (R9)(CX*8), R11
-	MOVQ 32(DI), CX
-	LEAQ (CX)(CX*2), CX
-	LEAQ (R9)(CX*8), R13
-	LEAQ -24(R11), R12
-	XORQ R13, R12
-	MOVQ $0x00000018, DX
-	MOVQ 48(DI), R10
-	MOVQ 72(DI), R14
-	MOVQ 80(DI), R15
-	MOVQ 88(DI), R8
-	MOVQ 104(DI), BX
-	ADDQ R8, BX
-	MOVQ 56(DI), R9
-	ORQ  R14, R9
+	MOVQ    p+0(FP), DI
+	MOVQ    24(DI), R9
+	MOVQ    56(DI), CX
+	LEAQ    (CX)(CX*2), CX
+	LEAQ    (R9)(CX*8), R11
+	MOVQ    32(DI), CX
+	LEAQ    (CX)(CX*2), CX
+	LEAQ    (R9)(CX*8), R13
+	LEAQ    -24(R11), R12
+	XORQ    R13, R12
+	MOVQ    $0x00000018, DX
+	MOVQ    48(DI), R10
+	MOVQ    72(DI), R14
+	MOVQ    80(DI), R15
+	MOVQ    88(DI), R8
+	MOVQ    104(DI), BX
+	ADDQ    R8, BX
+	MOVQ    56(DI), R9
+	ORQ     R14, R9
+	VMOVDQU lowNibbles<>+0(SB), Y15
 
 	// By the number of outputs
 	MOVQ 8(DI), CX
@@ -750,34 +751,34 @@ dot3_64step:
 	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
+	VPAND          Y15, Y6, Y6
+	VPAND          Y15, Y7, Y7
+	VPAND          Y15, Y8, Y8
+	VPAND          Y15, Y9, Y9
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y0
 	VPSHUFB        Y7, Y11, Y1
 	VBROADCASTI128 16(R10), Y13
 	VPSHUFB        Y8, Y13, Y12
 	VPSHUFB        Y9, Y13, Y13
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y6, Y15, Y2
-	VPSHUFB        Y7, Y15, Y3
+	VBROADCASTI128 32(R10), Y11
+	VPSHUFB        Y6, Y11, Y2
+	VPSHUFB        Y7, Y11, Y3
 	VPXOR          Y12, Y0, Y0
 	VPXOR          Y13, Y1, Y1
-	VBROADCASTI128 48(R10), Y11
-	VPSHUFB        Y8, Y11, Y10
-	VPSHUFB        Y9, Y11, Y11
-	VBROADCASTI128 64(R10), Y13
-	VPSHUFB        Y6, Y13, Y4
-	VPSHUFB        Y7, Y13, Y5
-	VPXOR          Y10, Y2, Y2
-	VPXOR          Y11, Y3, Y3
-	VBROADCASTI128 80(R10), Y15
-	VPSHUFB        Y8, Y15, Y14
-	VPSHUFB        Y9, Y15, Y15
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
+	VBROADCASTI128 48(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
+	VBROADCASTI128 64(R10), Y11
+	VPSHUFB        Y6, Y11, Y4
+	VPSHUFB        Y7, Y11, Y5
+	VPXOR          Y12, Y2, Y2
+	VPXOR          Y13, Y3, Y3
+	VBROADCASTI128 80(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
+	VPXOR          Y12, Y4, Y4
+	VPXOR          Y13, Y5, Y5
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
@@ -791,10 +792,10 @@ dot3_64source:
 	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
+	VPAND          Y15, Y6, Y6
+	VPAND          Y15, Y7, Y7
+	VPAND          Y15, Y8, Y8
+	VPAND          Y15, Y9, Y9
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y10
 	VPSHUFB        Y7, Y11, Y11
@@ -803,28 +804,28 @@ dot3_64source:
 	VPSHUFB        Y9, Y13, Y13
 	VPXOR          Y10, Y0, Y0
 	VPXOR          Y11, Y1, Y1
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y6, Y15, Y14
-	VPSHUFB        Y7, Y15, Y15
+	VBROADCASTI128 32(R10), Y11
+	VPSHUFB        Y6, Y11, Y10
+	VPSHUFB        Y7, Y11, Y11
 	VPXOR          Y12, Y0, Y0
 	VPXOR          Y13, Y1, Y1
-	VBROADCASTI128 48(R10), Y11
-	VPSHUFB        Y8, Y11, Y10
-	VPSHUFB        Y9, Y11, Y11
-	VPXOR          Y14, Y2, Y2
-	VPXOR          Y15, Y3, Y3
-	VBROADCASTI128 64(R10), Y13
-	VPSHUFB        Y6, Y13, Y12
-	VPSHUFB        Y7, Y13, Y13
+	VBROADCASTI128 48(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
 	VPXOR          Y10, Y2, Y2
 	VPXOR          Y11, Y3, Y3
-	VBROADCASTI128 80(R10), Y15
-	VPSHUFB        Y8, Y15, Y14
-	VPSHUFB        Y9, Y15, Y15
+	VBROADCASTI128 64(R10), Y11
+	VPSHUFB        Y6, Y11, Y10
+	VPSHUFB        Y7, Y11, Y11
+	VPXOR          Y12, Y2, Y2
+	VPXOR          Y13, Y3, Y3
+	VBROADCASTI128 80(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
+	VPXOR          Y10, Y4, Y4
+	VPXOR          Y11, Y5, Y5
 	VPXOR          Y12, Y4, Y4
 	VPXOR          Y13, Y5, Y5
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
@@ -2038,26 +2039,26 @@ sum3_64step:
 	VPSRLQ         $0x04, Y7, Y9
 	VMOVDQU        Y6, Y0
 	VMOVDQU        Y7, Y1
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
+	VPAND          Y15, Y6, Y6
+	VPAND          Y15, Y7, Y7
+	VPAND          Y15, Y8, Y8
+	VPAND          Y15, Y9, Y9
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y2
 	VPSHUFB        Y7, Y11, Y3
 	VBROADCASTI128 16(R10), Y13
 	VPSHUFB        Y8, Y13, Y12
 	VPSHUFB        Y9, Y13, Y13
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y6, Y15, Y4
-	VPSHUFB        Y7, Y15, Y5
+	VBROADCASTI128 32(R10), Y11
+	VPSHUFB        Y6, Y11, Y4
+	VPSHUFB        Y7, Y11, Y5
 	VPXOR          Y12, Y2, Y2
 	VPXOR          Y13, Y3, Y3
-	VBROADCASTI128 48(R10), Y11
-	VPSHUFB        Y8, Y11, Y10
-	VPSHUFB        Y9, Y11, Y11
-	VPXOR          Y10, Y4, Y4
-	VPXOR          Y11, Y5, Y5
+	VBROADCASTI128 48(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
+	VPXOR          Y12, Y4, Y4
+	VPXOR          Y13, Y5, Y5
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
@@ -2073,10 +2074,10 @@ sum3_64source:
 	VPSRLQ         $0x04, Y7, Y9
 	VPXOR          Y6, Y0, Y0
 	VPXOR          Y7, Y1, Y1
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
+	VPAND          Y15, Y6, Y6
+	VPAND          Y15, Y7, Y7
+	VPAND          Y15, Y8, Y8
+	VPAND          Y15, Y9, Y9
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y10
 	VPSHUFB        Y7, Y11, Y11
@@ -2085,18 +2086,18 @@ sum3_64source:
 	VPSHUFB        Y9, Y13, Y13
 	VPXOR          Y10, Y2, Y2
 	VPXOR          Y11, Y3, Y3
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y6, Y15, Y14
-	VPSHUFB        Y7, Y15, Y15
+	VBROADCASTI128 32(R10), Y11
+	VPSHUFB        Y6, Y11, Y10
+	VPSHUFB        Y7, Y11, Y11
 	VPXOR          Y12, Y2, Y2
 	VPXOR          Y13, Y3, Y3
-	VBROADCASTI128 48(R10), Y11
-	VPSHUFB        Y8, Y11, Y10
-	VPSHUFB        Y9, Y11, Y11
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
+	VBROADCASTI128 48(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
 	VPXOR          Y10, Y4, Y4
 	VPXOR          Y11, Y5, Y5
+	VPXOR          Y12, Y4, Y4
+	VPXOR          Y13, Y5, Y5
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
@@ -2997,6 +2998,7 @@ update1:
 	// One output
 	MOVQ           (CX), DI
 	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
 	JMP            update1Next
@@ -3061,6 +3063,7 @@ update2:
 	// 2 outputs
 	MOVQ           (CX), DI
 	MOVQ           24(CX), AX
+	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
@@ -3149,6 +3152,7 @@ update3:
 	MOVQ           (CX), DI
 	MOVQ           24(CX), AX
 	MOVQ           48(CX), DX
+	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
@@ -3260,6 +3264,7 @@ update4:
 	MOVQ           24(CX), AX
 	MOVQ           48(CX), DX
 	MOVQ           72(CX), R10
+	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
@@ -3394,6 +3399,7 @@ update5:
 	MOVQ    48(CX), DX
 	MOVQ    72(CX), R10
 	MOVQ    96(CX), R11
+	VMOVDQU lowNibbles<>+0(SB), Y15
 	VMOVDQU lowNibbles<>+0(SB), Y15
 	JMP     update5Next
 
@@ -3581,6 +3587,7 @@ update6:
 	MOVQ    72(CX), R10
 	MOVQ    96(CX), R11
 	MOVQ    120(CX), R12
+	VMOVDQU lowNibbles<>+0(SB), Y15
 	VMOVDQU lowNibbles<>+0(SB), Y15
 	JMP     update6Next
 
