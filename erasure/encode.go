@@ -24,15 +24,23 @@ func (t *Tables) encode(outputs, sources [][]byte) {
 	t.encodeLong(outputs, sources)
 }
 
+var tuneSplit = 1
+var tuneSplitTile = 512
+
 func (t *Tables) encodeLong(outputs, sources [][]byte) {
+	if t.split && tuneSplit > 0 {
+		t.encodeSplit(outputs, sources)
+	}
 	for i := range t.groups {
 		g := &t.groups[i]
 		if g.rows != nil || g.columns != nil {
 			t.encodeSelected(g, outputs, sources)
 			continue
 		}
+		if t.split && tuneSplit > 0 && g.count >= minSplit {
+			continue
+		}
 		p := g.pass(outputs[g.first:g.first+g.count], sources)
-		p.ahead = tuneAhead
 		if tuneGroup > 0 && len(sources) > tuneGroup {
 			t.encodeGrouped(&p, g)
 			continue
@@ -76,6 +84,28 @@ func (t *Tables) encodeGrouped(p *pass, g *group) {
 // pass is the pass over all bytes for the group's own outputs and sources.
 func (g *group) pass(outputs, sources [][]byte) pass {
 	return pass{outputs: outputs, sources: sources, entries: unsafe.SliceData(g.entries), ones: g.ones, sum: g.sum}
+}
+
+// minSplit is how many outputs dotSplit makes at least.
+const minSplit = 4
+
+// encodeSplit encodes the groups that dotSplit is for.
+func (t *Tables) encodeSplit(outputs, sources [][]byte) {
+	s := scratches.Get().(*scratch)
+	defer s.release()
+	n := len(outputs[0])
+	tile := min(tuneSplitTile, max(maxCall/(len(sources)+maxOutputs)&^63, 64))
+	nibbles := pointer(s.memory(2 * tile * len(sources)))
+	for from := 0; from < n; from += tile {
+		to := min(from+tile, n)
+		splitWith(t.kernel, nibbles, sources, from, to)
+		for i := range t.groups {
+			g := &t.groups[i]
+			if g.rows == nil && g.columns == nil && g.count >= minSplit {
+				dotSplitWith(t.kernel, nibbles, outputs[g.first:g.first+g.count], pointer(g.entries), len(sources), from, to)
+			}
+		}
+	}
 }
 
 // A scratch is what some ways of encoding need besides the caller's buffers.

@@ -22,8 +22,6 @@ TEXT ·dotAVX2(SB), $0-8
 	MOVQ    72(DI), R14
 	MOVQ    80(DI), R15
 	MOVQ    88(DI), R8
-	MOVQ    104(DI), BX
-	ADDQ    R8, BX
 	MOVQ    56(DI), R9
 	ORQ     R14, R9
 	VMOVDQU lowNibbles<>+0(SB), Y15
@@ -70,8 +68,8 @@ dot1_128step:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y8
 	VPSRLQ         $0x04, Y5, Y9
 	VPSRLQ         $0x04, Y6, Y10
@@ -110,8 +108,8 @@ dot1_128source:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y8
 	VPSRLQ         $0x04, Y5, Y9
 	VPSRLQ         $0x04, Y6, Y10
@@ -159,7 +157,6 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -181,7 +178,7 @@ dot1_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y2, Y4
 	VPSRLQ         $0x04, Y3, Y5
 	VPAND          lowNibbles<>+0(SB), Y2, Y2
@@ -206,7 +203,7 @@ dot1_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y2, Y4
 	VPSRLQ         $0x04, Y3, Y5
 	VPAND          lowNibbles<>+0(SB), Y2, Y2
@@ -238,7 +235,6 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -263,8 +259,8 @@ dot1_128special:
 	TESTQ      R14, R14
 	JNE        dot1_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    64(AX)(R8*1), Y2
@@ -282,8 +278,8 @@ dot1_128resume:
 
 dot1_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VPXOR      (AX)(R8*1), Y0, Y0
 	VPXOR      32(AX)(R8*1), Y1, Y1
 	VPXOR      64(AX)(R8*1), Y2, Y2
@@ -314,7 +310,7 @@ dot1_64special:
 	TESTQ      R14, R14
 	JNE        dot1_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	JMP        dot1_64nextOnes
@@ -328,7 +324,7 @@ dot1_64resume:
 
 dot1_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VPXOR      (AX)(R8*1), Y0, Y0
 	VPXOR      32(AX)(R8*1), Y1, Y1
 
@@ -365,8 +361,8 @@ dot2_128step:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y8, Y15, Y0
 	VPSHUFB        Y9, Y15, Y1
@@ -421,8 +417,8 @@ dot2_128source:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y8, Y15, Y12
 	VPSHUFB        Y9, Y15, Y13
@@ -494,7 +490,6 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -516,7 +511,7 @@ dot2_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPAND          lowNibbles<>+0(SB), Y4, Y4
@@ -549,7 +544,7 @@ dot2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPAND          lowNibbles<>+0(SB), Y4, Y4
@@ -594,7 +589,6 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -619,8 +613,8 @@ dot2_128special:
 	TESTQ      R14, R14
 	JNE        dot2_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    64(AX)(R8*1), Y2
@@ -646,8 +640,8 @@ dot2_128resume:
 
 dot2_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y4, Y4
@@ -690,7 +684,7 @@ dot2_64special:
 	TESTQ      R14, R14
 	JNE        dot2_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -708,7 +702,7 @@ dot2_64resume:
 
 dot2_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y4
 	VPXOR      Y4, Y0, Y0
 	VPXOR      Y4, Y2, Y2
@@ -748,7 +742,7 @@ dot3_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VPAND          Y15, Y6, Y6
@@ -789,7 +783,7 @@ dot3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VPAND          Y15, Y6, Y6
@@ -847,7 +841,6 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -872,7 +865,7 @@ dot3_64special:
 	TESTQ      R14, R14
 	JNE        dot3_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -894,7 +887,7 @@ dot3_64resume:
 
 dot3_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y6
 	VPXOR      Y6, Y0, Y0
 	VPXOR      Y6, Y2, Y2
@@ -938,7 +931,7 @@ dot4_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPAND          lowNibbles<>+0(SB), Y8, Y8
@@ -987,7 +980,7 @@ dot4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPAND          lowNibbles<>+0(SB), Y8, Y8
@@ -1058,7 +1051,6 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1083,7 +1075,7 @@ dot4_64special:
 	TESTQ      R14, R14
 	JNE        dot4_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -1109,7 +1101,7 @@ dot4_64resume:
 
 dot4_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y2, Y2
@@ -1157,7 +1149,7 @@ dot5_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPAND          lowNibbles<>+0(SB), Y10, Y10
@@ -1214,7 +1206,7 @@ dot5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPAND          lowNibbles<>+0(SB), Y10, Y10
@@ -1298,7 +1290,6 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1323,7 +1314,7 @@ dot5_64special:
 	TESTQ      R14, R14
 	JNE        dot5_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -1353,7 +1344,7 @@ dot5_64resume:
 
 dot5_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y10
 	VPXOR      Y10, Y0, Y0
 	VPXOR      Y10, Y2, Y2
@@ -1406,7 +1397,7 @@ dot6_64step:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y12, Y15, Y0
 	VPSHUFB        Y13, Y15, Y1
@@ -1473,7 +1464,7 @@ dot6_64source:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y12, Y15, Y14
 	VPSHUFB        Y13, Y15, Y15
@@ -1571,7 +1562,6 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1596,7 +1586,7 @@ dot6_64special:
 	TESTQ      R14, R14
 	JNE        dot6_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -1630,7 +1620,7 @@ dot6_64resume:
 
 dot6_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y12
 	VPXOR      Y12, Y0, Y0
 	VPXOR      Y12, Y2, Y2
@@ -1689,8 +1679,8 @@ sum2_128step:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU        (AX)(R8*1), Y0
 	VMOVDQU        32(AX)(R8*1), Y1
 	VMOVDQU        64(AX)(R8*1), Y2
@@ -1735,8 +1725,8 @@ sum2_128source:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXOR          (AX)(R8*1), Y0, Y0
 	VPXOR          32(AX)(R8*1), Y1, Y1
 	VPXOR          64(AX)(R8*1), Y2, Y2
@@ -1794,7 +1784,6 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1816,7 +1805,7 @@ sum2_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VMOVDQU        Y4, Y0
@@ -1843,7 +1832,7 @@ sum2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPXOR          Y4, Y0, Y0
@@ -1880,7 +1869,6 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1905,8 +1893,8 @@ sum2_128special:
 	TESTQ      R14, R14
 	JNE        sum2_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    64(AX)(R8*1), Y2
@@ -1932,8 +1920,8 @@ sum2_128resume:
 
 sum2_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y4, Y4
@@ -1976,7 +1964,7 @@ sum2_64special:
 	TESTQ      R14, R14
 	JNE        sum2_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -1994,7 +1982,7 @@ sum2_64resume:
 
 sum2_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y4
 	VPXOR      Y4, Y0, Y0
 	VPXOR      Y4, Y2, Y2
@@ -2034,7 +2022,7 @@ sum3_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VMOVDQU        Y6, Y0
@@ -2069,7 +2057,7 @@ sum3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VPXOR          Y6, Y0, Y0
@@ -2119,7 +2107,6 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2144,7 +2131,7 @@ sum3_64special:
 	TESTQ      R14, R14
 	JNE        sum3_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -2166,7 +2153,7 @@ sum3_64resume:
 
 sum3_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y6
 	VPXOR      Y6, Y0, Y0
 	VPXOR      Y6, Y2, Y2
@@ -2210,7 +2197,7 @@ sum4_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VMOVDQU        Y8, Y0
@@ -2253,7 +2240,7 @@ sum4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPXOR          Y8, Y0, Y0
@@ -2316,7 +2303,6 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2341,7 +2327,7 @@ sum4_64special:
 	TESTQ      R14, R14
 	JNE        sum4_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -2367,7 +2353,7 @@ sum4_64resume:
 
 sum4_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y2, Y2
@@ -2415,7 +2401,7 @@ sum5_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VMOVDQU        Y10, Y0
@@ -2466,7 +2452,7 @@ sum5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPXOR          Y10, Y0, Y0
@@ -2542,7 +2528,6 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2567,7 +2552,7 @@ sum5_64special:
 	TESTQ      R14, R14
 	JNE        sum5_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -2597,7 +2582,7 @@ sum5_64resume:
 
 sum5_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y10
 	VPXOR      Y10, Y0, Y0
 	VPXOR      Y10, Y2, Y2
@@ -2650,7 +2635,7 @@ sum6_64step:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        (AX)(R8*1), Y0
 	VMOVDQU        32(AX)(R8*1), Y1
 	VBROADCASTI128 (R10), Y15
@@ -2711,7 +2696,7 @@ sum6_64source:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          (AX)(R8*1), Y0, Y0
 	VPXOR          32(AX)(R8*1), Y1, Y1
 	VBROADCASTI128 (R10), Y15
@@ -2801,7 +2786,6 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2826,7 +2810,7 @@ sum6_64special:
 	TESTQ      R14, R14
 	JNE        sum6_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -2860,7 +2844,7 @@ sum6_64resume:
 
 sum6_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y12
 	VPXOR      Y12, Y0, Y0
 	VPXOR      Y12, Y2, Y2
@@ -3929,7 +3913,7 @@ DATA lastBytes<>+127(SB)/1, $0xff
 GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 
 // func splitAVX2(nibbles *byte, sources [][]byte, from int, to int)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·splitAVX2(SB), $0-48
 	MOVQ    nibbles+0(FP), DI
 	MOVQ    sources_base+8(FP), DX
@@ -3945,24 +3929,25 @@ splitStep:
 	MOVQ DX, R11
 
 source:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VPSRLQ  $0x04, Y0, Y2
-	VPAND   Y15, Y0, Y0
-	VPAND   Y15, Y2, Y2
-	VPSRLQ  $0x04, Y1, Y3
-	VPAND   Y15, Y1, Y1
-	VPAND   Y15, Y3, Y3
-	VMOVDQU Y0, (DI)
-	VMOVDQU Y2, 64(DI)
-	VMOVDQU Y1, 32(DI)
-	VMOVDQU Y3, 96(DI)
-	ADDQ    $0x00000080, DI
-	ADDQ    $0x18, R11
-	CMPQ    R11, R13
-	JB      source
-	ADDQ    $0x40, R8
+	MOVQ       (R11), AX
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	PREFETCHT1 512(AX)(R8*1)
+	VPSRLQ     $0x04, Y0, Y2
+	VPAND      Y15, Y0, Y0
+	VPAND      Y15, Y2, Y2
+	VPSRLQ     $0x04, Y1, Y3
+	VPAND      Y15, Y1, Y1
+	VPAND      Y15, Y3, Y3
+	VMOVDQU    Y0, (DI)
+	VMOVDQU    Y2, 64(DI)
+	VMOVDQU    Y1, 32(DI)
+	VMOVDQU    Y3, 96(DI)
+	ADDQ       $0x00000080, DI
+	ADDQ       $0x18, R11
+	CMPQ       R11, R13
+	JB         source
+	ADDQ       $0x40, R8
 
 splitNext:
 	LEAQ 64(R8), BX
@@ -4444,8 +4429,6 @@ TEXT ·dotGFNI(SB), $0-8
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ 88(DI), R8
-	MOVQ 104(DI), BX
-	ADDQ R8, BX
 	MOVQ 56(DI), R9
 	ORQ  R14, R9
 
@@ -4491,8 +4474,8 @@ dot1_128step:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
@@ -4509,8 +4492,8 @@ dot1_128source:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y9
 	VPXOR          Y9, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y10
@@ -4536,7 +4519,6 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -4558,7 +4540,7 @@ dot1_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y2, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y3, Y1
 	ADDQ           DX, R11
@@ -4571,7 +4553,7 @@ dot1_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y2, Y5
 	VPXOR          Y5, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y3, Y6
@@ -4591,7 +4573,6 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -4616,8 +4597,8 @@ dot1_128special:
 	TESTQ      R14, R14
 	JNE        dot1_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    64(AX)(R8*1), Y2
@@ -4635,8 +4616,8 @@ dot1_128resume:
 
 dot1_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VPXOR      (AX)(R8*1), Y0, Y0
 	VPXOR      32(AX)(R8*1), Y1, Y1
 	VPXOR      64(AX)(R8*1), Y2, Y2
@@ -4667,7 +4648,7 @@ dot1_64special:
 	TESTQ      R14, R14
 	JNE        dot1_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	JMP        dot1_64nextOnes
@@ -4681,7 +4662,7 @@ dot1_64resume:
 
 dot1_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VPXOR      (AX)(R8*1), Y0, Y0
 	VPXOR      32(AX)(R8*1), Y1, Y1
 
@@ -4717,8 +4698,8 @@ dot2_128step:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y2
@@ -4739,8 +4720,8 @@ dot2_128source:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y13
 	VPXOR          Y13, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y14
@@ -4779,7 +4760,6 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -4801,7 +4781,7 @@ dot2_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y4, Y2
@@ -4816,7 +4796,7 @@ dot2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
 	VPXOR          Y7, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y8
@@ -4843,7 +4823,6 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -4868,8 +4847,8 @@ dot2_128special:
 	TESTQ      R14, R14
 	JNE        dot2_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    64(AX)(R8*1), Y2
@@ -4895,8 +4874,8 @@ dot2_128resume:
 
 dot2_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y4, Y4
@@ -4939,7 +4918,7 @@ dot2_64special:
 	TESTQ      R14, R14
 	JNE        dot2_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -4957,7 +4936,7 @@ dot2_64resume:
 
 dot2_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y4
 	VPXOR      Y4, Y0, Y0
 	VPXOR      Y4, Y2, Y2
@@ -4997,7 +4976,7 @@ dot3_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y6, Y2
@@ -5014,7 +4993,7 @@ dot3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y9
 	VPXOR          Y9, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y10
@@ -5048,7 +5027,6 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5073,7 +5051,7 @@ dot3_64special:
 	TESTQ      R14, R14
 	JNE        dot3_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -5095,7 +5073,7 @@ dot3_64resume:
 
 dot3_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y6
 	VPXOR      Y6, Y0, Y0
 	VPXOR      Y6, Y2, Y2
@@ -5139,7 +5117,7 @@ dot4_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y8, Y2
@@ -5158,7 +5136,7 @@ dot4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y11
 	VPXOR          Y11, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y12
@@ -5199,7 +5177,6 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5224,7 +5201,7 @@ dot4_64special:
 	TESTQ      R14, R14
 	JNE        dot4_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -5250,7 +5227,7 @@ dot4_64resume:
 
 dot4_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y2, Y2
@@ -5298,7 +5275,7 @@ dot5_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y10, Y2
@@ -5319,7 +5296,7 @@ dot5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y13
 	VPXOR          Y13, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y14
@@ -5367,7 +5344,6 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5392,7 +5368,7 @@ dot5_64special:
 	TESTQ      R14, R14
 	JNE        dot5_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -5422,7 +5398,7 @@ dot5_64resume:
 
 dot5_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y10
 	VPXOR      Y10, Y0, Y0
 	VPXOR      Y10, Y2, Y2
@@ -5474,7 +5450,7 @@ dot6_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y13, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y12, Y2
@@ -5497,7 +5473,7 @@ dot6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y15
 	VPXOR          Y15, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y13, Y15
@@ -5552,7 +5528,6 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5577,7 +5552,7 @@ dot6_64special:
 	TESTQ      R14, R14
 	JNE        dot6_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -5611,7 +5586,7 @@ dot6_64resume:
 
 dot6_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y12
 	VPXOR      Y12, Y0, Y0
 	VPXOR      Y12, Y2, Y2
@@ -5669,8 +5644,8 @@ sum2_128step:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU        Y8, Y0
 	VMOVDQU        Y9, Y1
 	VMOVDQU        Y10, Y2
@@ -5691,8 +5666,8 @@ sum2_128source:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
 	VPXOR          Y10, Y2, Y2
@@ -5727,7 +5702,6 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5749,7 +5723,7 @@ sum2_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y4, Y0
 	VMOVDQU        Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y2
@@ -5764,7 +5738,7 @@ sum2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y4, Y0, Y0
 	VPXOR          Y5, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
@@ -5789,7 +5763,6 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5814,8 +5787,8 @@ sum2_128special:
 	TESTQ      R14, R14
 	JNE        sum2_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    64(AX)(R8*1), Y2
@@ -5841,8 +5814,8 @@ sum2_128resume:
 
 sum2_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y4, Y4
@@ -5885,7 +5858,7 @@ sum2_64special:
 	TESTQ      R14, R14
 	JNE        sum2_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -5903,7 +5876,7 @@ sum2_64resume:
 
 sum2_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y4
 	VPXOR      Y4, Y0, Y0
 	VPXOR      Y4, Y2, Y2
@@ -5943,7 +5916,7 @@ sum3_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y6, Y0
 	VMOVDQU        Y7, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
@@ -5960,7 +5933,7 @@ sum3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y6, Y0, Y0
 	VPXOR          Y7, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y9
@@ -5992,7 +5965,6 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -6017,7 +5989,7 @@ sum3_64special:
 	TESTQ      R14, R14
 	JNE        sum3_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -6039,7 +6011,7 @@ sum3_64resume:
 
 sum3_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y6
 	VPXOR      Y6, Y0, Y0
 	VPXOR      Y6, Y2, Y2
@@ -6083,7 +6055,7 @@ sum4_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y8, Y0
 	VMOVDQU        Y9, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y2
@@ -6102,7 +6074,7 @@ sum4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y11
@@ -6141,7 +6113,6 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -6166,7 +6137,7 @@ sum4_64special:
 	TESTQ      R14, R14
 	JNE        sum4_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -6192,7 +6163,7 @@ sum4_64resume:
 
 sum4_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y2, Y2
@@ -6240,7 +6211,7 @@ sum5_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y10, Y0
 	VMOVDQU        Y11, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y2
@@ -6261,7 +6232,7 @@ sum5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y10, Y0, Y0
 	VPXOR          Y11, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y13
@@ -6307,7 +6278,6 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -6332,7 +6302,7 @@ sum5_64special:
 	TESTQ      R14, R14
 	JNE        sum5_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -6362,7 +6332,7 @@ sum5_64resume:
 
 sum5_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y10
 	VPXOR      Y10, Y0, Y0
 	VPXOR      Y10, Y2, Y2
@@ -6414,7 +6384,7 @@ sum6_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y12, Y0
 	VMOVDQU        Y13, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y2
@@ -6437,7 +6407,7 @@ sum6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y12, Y0, Y0
 	VPXOR          Y13, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y15
@@ -6490,7 +6460,6 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -6515,7 +6484,7 @@ sum6_64special:
 	TESTQ      R14, R14
 	JNE        sum6_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -6549,7 +6518,7 @@ sum6_64resume:
 
 sum6_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU    (AX)(R8*1), Y12
 	VPXOR      Y12, Y0, Y0
 	VPXOR      Y12, Y2, Y2

@@ -22,8 +22,6 @@ TEXT ·dotAVX512(SB), $0-8
 	MOVQ      72(DI), R14
 	MOVQ      80(DI), R15
 	MOVQ      88(DI), R8
-	MOVQ      104(DI), BX
-	ADDQ      R8, BX
 	MOVQ      56(DI), R9
 	ORQ       R14, R9
 	VMOVDQU64 lowNibbles<>+0(SB), Z31
@@ -68,8 +66,8 @@ dot1_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	VMOVDQU64       64(AX)(R8*1), Z3
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z4
 	VPSRLQ          $0x04, Z3, Z5
 	VPANDD          Z31, Z2, Z2
@@ -94,8 +92,8 @@ dot1_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	VMOVDQU64       64(AX)(R8*1), Z3
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z4
 	VPSRLQ          $0x04, Z3, Z5
 	VPANDD          Z31, Z2, Z2
@@ -125,7 +123,6 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -146,7 +143,7 @@ dot1_64step:
 	JNE             dot1_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z1
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z1, Z2
 	VPANDD          Z31, Z1, Z1
 	VPANDD          Z31, Z2, Z2
@@ -164,7 +161,7 @@ dot1_64step:
 dot1_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z1
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z1, Z2
 	VPANDD          Z31, Z1, Z1
 	VPANDD          Z31, Z2, Z2
@@ -187,7 +184,6 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -212,8 +208,8 @@ dot1_128special:
 	TESTQ      R14, R14
 	JNE        dot1_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	JMP        dot1_128nextOnes
@@ -227,8 +223,8 @@ dot1_128resume:
 
 dot1_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VPXORD     (AX)(R8*1), Z0, Z0
 	VPXORD     64(AX)(R8*1), Z1, Z1
 
@@ -255,7 +251,7 @@ dot1_64special:
 	TESTQ      R14, R14
 	JNE        dot1_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	JMP        dot1_64nextOnes
 
@@ -267,7 +263,7 @@ dot1_64resume:
 
 dot1_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VPXORD     (AX)(R8*1), Z0, Z0
 
 dot1_64nextOnes:
@@ -299,8 +295,8 @@ dot2_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VPANDD          Z31, Z4, Z4
@@ -333,8 +329,8 @@ dot2_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VPANDD          Z31, Z4, Z4
@@ -375,7 +371,6 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -396,7 +391,7 @@ dot2_64step:
 	JNE             dot2_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VPANDD          Z31, Z2, Z2
 	VPANDD          Z31, Z3, Z3
@@ -419,7 +414,7 @@ dot2_64step:
 dot2_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VPANDD          Z31, Z2, Z2
 	VPANDD          Z31, Z3, Z3
@@ -449,7 +444,6 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -474,8 +468,8 @@ dot2_128special:
 	TESTQ      R14, R14
 	JNE        dot2_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -493,8 +487,8 @@ dot2_128resume:
 
 dot2_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z2, Z2
@@ -527,7 +521,7 @@ dot2_64special:
 	TESTQ      R14, R14
 	JNE        dot2_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	JMP        dot2_64nextOnes
@@ -541,7 +535,7 @@ dot2_64resume:
 
 dot2_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z2
 	VPXORD     Z2, Z0, Z0
 	VPXORD     Z2, Z1, Z1
@@ -576,8 +570,8 @@ dot3_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VPANDD          Z31, Z6, Z6
@@ -618,8 +612,8 @@ dot3_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VPANDD          Z31, Z6, Z6
@@ -671,7 +665,6 @@ dot3_128store:
 
 dot3_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -692,7 +685,7 @@ dot3_64step:
 	JNE             dot3_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VPANDD          Z31, Z3, Z3
 	VPANDD          Z31, Z4, Z4
@@ -720,7 +713,7 @@ dot3_64step:
 dot3_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VPANDD          Z31, Z3, Z3
 	VPANDD          Z31, Z4, Z4
@@ -757,7 +750,6 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -782,8 +774,8 @@ dot3_128special:
 	TESTQ      R14, R14
 	JNE        dot3_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -805,8 +797,8 @@ dot3_128resume:
 
 dot3_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
 	VPXORD     Z6, Z2, Z2
@@ -843,7 +835,7 @@ dot3_64special:
 	TESTQ      R14, R14
 	JNE        dot3_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -859,7 +851,7 @@ dot3_64resume:
 
 dot3_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z3
 	VPXORD     Z3, Z0, Z0
 	VPXORD     Z3, Z1, Z1
@@ -896,8 +888,8 @@ dot4_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VPANDD          Z31, Z8, Z8
@@ -946,8 +938,8 @@ dot4_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VPANDD          Z31, Z8, Z8
@@ -1010,7 +1002,6 @@ dot4_128store:
 
 dot4_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1031,7 +1022,7 @@ dot4_64step:
 	JNE             dot4_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VPANDD          Z31, Z4, Z4
 	VPANDD          Z31, Z5, Z5
@@ -1064,7 +1055,7 @@ dot4_64step:
 dot4_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VPANDD          Z31, Z4, Z4
 	VPANDD          Z31, Z5, Z5
@@ -1108,7 +1099,6 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1133,8 +1123,8 @@ dot4_128special:
 	TESTQ      R14, R14
 	JNE        dot4_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -1160,8 +1150,8 @@ dot4_128resume:
 
 dot4_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z8
 	VPXORD     Z8, Z0, Z0
 	VPXORD     Z8, Z2, Z2
@@ -1202,7 +1192,7 @@ dot4_64special:
 	TESTQ      R14, R14
 	JNE        dot4_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -1220,7 +1210,7 @@ dot4_64resume:
 
 dot4_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z1, Z1
@@ -1259,8 +1249,8 @@ dot5_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VPANDD          Z31, Z10, Z10
@@ -1317,8 +1307,8 @@ dot5_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VPANDD          Z31, Z10, Z10
@@ -1392,7 +1382,6 @@ dot5_128store:
 
 dot5_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1413,7 +1402,7 @@ dot5_64step:
 	JNE             dot5_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VPANDD          Z31, Z5, Z5
 	VPANDD          Z31, Z6, Z6
@@ -1451,7 +1440,7 @@ dot5_64step:
 dot5_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VPANDD          Z31, Z5, Z5
 	VPANDD          Z31, Z6, Z6
@@ -1502,7 +1491,6 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1527,8 +1515,8 @@ dot5_128special:
 	TESTQ      R14, R14
 	JNE        dot5_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -1558,8 +1546,8 @@ dot5_128resume:
 
 dot5_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z10
 	VPXORD     Z10, Z0, Z0
 	VPXORD     Z10, Z2, Z2
@@ -1604,7 +1592,7 @@ dot5_64special:
 	TESTQ      R14, R14
 	JNE        dot5_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -1624,7 +1612,7 @@ dot5_64resume:
 
 dot5_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z5
 	VPXORD     Z5, Z0, Z0
 	VPXORD     Z5, Z1, Z1
@@ -1665,8 +1653,8 @@ dot6_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VPANDD          Z31, Z12, Z12
@@ -1731,8 +1719,8 @@ dot6_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VPANDD          Z31, Z12, Z12
@@ -1817,7 +1805,6 @@ dot6_128store:
 
 dot6_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1838,7 +1825,7 @@ dot6_64step:
 	JNE             dot6_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VPANDD          Z31, Z6, Z6
 	VPANDD          Z31, Z7, Z7
@@ -1881,7 +1868,7 @@ dot6_64step:
 dot6_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VPANDD          Z31, Z6, Z6
 	VPANDD          Z31, Z7, Z7
@@ -1939,7 +1926,6 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1964,8 +1950,8 @@ dot6_128special:
 	TESTQ      R14, R14
 	JNE        dot6_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -1999,8 +1985,8 @@ dot6_128resume:
 
 dot6_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z12
 	VPXORD     Z12, Z0, Z0
 	VPXORD     Z12, Z2, Z2
@@ -2049,7 +2035,7 @@ dot6_64special:
 	TESTQ      R14, R14
 	JNE        dot6_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -2071,7 +2057,7 @@ dot6_64resume:
 
 dot6_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
 	VPXORD     Z6, Z1, Z1
@@ -2114,8 +2100,8 @@ sum2_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VMOVDQU64       Z4, Z0
@@ -2142,8 +2128,8 @@ sum2_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VPXORD          Z4, Z0, Z0
@@ -2178,7 +2164,6 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2199,7 +2184,7 @@ sum2_64step:
 	JNE             sum2_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VMOVDQU64       Z2, Z0
 	VPANDD          Z31, Z2, Z2
@@ -2218,7 +2203,7 @@ sum2_64step:
 sum2_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VPXORD          Z2, Z0, Z0
 	VPANDD          Z31, Z2, Z2
@@ -2244,7 +2229,6 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2269,8 +2253,8 @@ sum2_128special:
 	TESTQ      R14, R14
 	JNE        sum2_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -2288,8 +2272,8 @@ sum2_128resume:
 
 sum2_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z2, Z2
@@ -2322,7 +2306,7 @@ sum2_64special:
 	TESTQ      R14, R14
 	JNE        sum2_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	JMP        sum2_64nextOnes
@@ -2336,7 +2320,7 @@ sum2_64resume:
 
 sum2_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z2
 	VPXORD     Z2, Z0, Z0
 	VPXORD     Z2, Z1, Z1
@@ -2371,8 +2355,8 @@ sum3_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VMOVDQU64       Z6, Z0
@@ -2407,8 +2391,8 @@ sum3_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VPXORD          Z6, Z0, Z0
@@ -2454,7 +2438,6 @@ sum3_128store:
 
 sum3_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2475,7 +2458,7 @@ sum3_64step:
 	JNE             sum3_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VMOVDQU64       Z3, Z0
 	VPANDD          Z31, Z3, Z3
@@ -2499,7 +2482,7 @@ sum3_64step:
 sum3_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VPXORD          Z3, Z0, Z0
 	VPANDD          Z31, Z3, Z3
@@ -2532,7 +2515,6 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2557,8 +2539,8 @@ sum3_128special:
 	TESTQ      R14, R14
 	JNE        sum3_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -2580,8 +2562,8 @@ sum3_128resume:
 
 sum3_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
 	VPXORD     Z6, Z2, Z2
@@ -2618,7 +2600,7 @@ sum3_64special:
 	TESTQ      R14, R14
 	JNE        sum3_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -2634,7 +2616,7 @@ sum3_64resume:
 
 sum3_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z3
 	VPXORD     Z3, Z0, Z0
 	VPXORD     Z3, Z1, Z1
@@ -2671,8 +2653,8 @@ sum4_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VMOVDQU64       Z8, Z0
@@ -2715,8 +2697,8 @@ sum4_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VPXORD          Z8, Z0, Z0
@@ -2773,7 +2755,6 @@ sum4_128store:
 
 sum4_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2794,7 +2775,7 @@ sum4_64step:
 	JNE             sum4_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VMOVDQU64       Z4, Z0
 	VPANDD          Z31, Z4, Z4
@@ -2823,7 +2804,7 @@ sum4_64step:
 sum4_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VPXORD          Z4, Z0, Z0
 	VPANDD          Z31, Z4, Z4
@@ -2863,7 +2844,6 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2888,8 +2868,8 @@ sum4_128special:
 	TESTQ      R14, R14
 	JNE        sum4_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -2915,8 +2895,8 @@ sum4_128resume:
 
 sum4_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z8
 	VPXORD     Z8, Z0, Z0
 	VPXORD     Z8, Z2, Z2
@@ -2957,7 +2937,7 @@ sum4_64special:
 	TESTQ      R14, R14
 	JNE        sum4_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -2975,7 +2955,7 @@ sum4_64resume:
 
 sum4_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z1, Z1
@@ -3014,8 +2994,8 @@ sum5_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VMOVDQU64       Z10, Z0
@@ -3066,8 +3046,8 @@ sum5_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VPXORD          Z10, Z0, Z0
@@ -3135,7 +3115,6 @@ sum5_128store:
 
 sum5_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -3156,7 +3135,7 @@ sum5_64step:
 	JNE             sum5_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VMOVDQU64       Z5, Z0
 	VPANDD          Z31, Z5, Z5
@@ -3190,7 +3169,7 @@ sum5_64step:
 sum5_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VPXORD          Z5, Z0, Z0
 	VPANDD          Z31, Z5, Z5
@@ -3237,7 +3216,6 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -3262,8 +3240,8 @@ sum5_128special:
 	TESTQ      R14, R14
 	JNE        sum5_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -3293,8 +3271,8 @@ sum5_128resume:
 
 sum5_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z10
 	VPXORD     Z10, Z0, Z0
 	VPXORD     Z10, Z2, Z2
@@ -3339,7 +3317,7 @@ sum5_64special:
 	TESTQ      R14, R14
 	JNE        sum5_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -3359,7 +3337,7 @@ sum5_64resume:
 
 sum5_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z5
 	VPXORD     Z5, Z0, Z0
 	VPXORD     Z5, Z1, Z1
@@ -3400,8 +3378,8 @@ sum6_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VMOVDQU64       Z12, Z0
@@ -3460,8 +3438,8 @@ sum6_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
-	PREFETCHT0      (AX)(BX*1)
-	PREFETCHT0      64(AX)(BX*1)
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VPXORD          Z12, Z0, Z0
@@ -3540,7 +3518,6 @@ sum6_128store:
 
 sum6_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -3561,7 +3538,7 @@ sum6_64step:
 	JNE             sum6_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VMOVDQU64       Z6, Z0
 	VPANDD          Z31, Z6, Z6
@@ -3600,7 +3577,7 @@ sum6_64step:
 sum6_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
-	PREFETCHT0      (AX)(BX*1)
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VPXORD          Z6, Z0, Z0
 	VPANDD          Z31, Z6, Z6
@@ -3654,7 +3631,6 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -3679,8 +3655,8 @@ sum6_128special:
 	TESTQ      R14, R14
 	JNE        sum6_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -3714,8 +3690,8 @@ sum6_128resume:
 
 sum6_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z12
 	VPXORD     Z12, Z0, Z0
 	VPXORD     Z12, Z2, Z2
@@ -3764,7 +3740,7 @@ sum6_64special:
 	TESTQ      R14, R14
 	JNE        sum6_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -3786,7 +3762,7 @@ sum6_64resume:
 
 sum6_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
 	VPXORD     Z6, Z1, Z1
@@ -4529,8 +4505,6 @@ TEXT ·dotGFNI512(SB), $0-8
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ 88(DI), R8
-	MOVQ 104(DI), BX
-	ADDQ R8, BX
 	MOVQ 56(DI), R9
 	ORQ  R14, R9
 
@@ -4574,8 +4548,8 @@ dot1_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      64(AX)(R8*1), Z3
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z2, Z0
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
@@ -4598,10 +4572,10 @@ dot1_128pair:
 	VMOVDQU64      (CX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z3
 	VMOVDQU64      64(CX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VPBROADCASTQ   (R10)(SI*1), Z7
 	VGF2P8AFFINEQB $0x00, Z6, Z2, Z10
@@ -4624,8 +4598,8 @@ dot1_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      64(AX)(R8*1), Z3
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z2, Z5
 	VPXORD         Z5, Z0, Z0
@@ -4646,7 +4620,6 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -4667,7 +4640,7 @@ dot1_64step:
 	JNE            dot1_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z1
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z2
 	VGF2P8AFFINEQB $0x00, Z2, Z1, Z0
 	ADDQ           DX, R11
@@ -4687,8 +4660,8 @@ dot1_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z1
 	VMOVDQU64      (CX)(R8*1), Z2
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z3
 	VPBROADCASTQ   (R10)(SI*1), Z4
 	VGF2P8AFFINEQB $0x00, Z3, Z1, Z7
@@ -4707,7 +4680,7 @@ dot1_64pair:
 dot1_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z1
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z2
 	VGF2P8AFFINEQB $0x00, Z2, Z1, Z3
 	VPXORD         Z3, Z0, Z0
@@ -4725,7 +4698,6 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -4750,8 +4722,8 @@ dot1_128special:
 	TESTQ      R14, R14
 	JNE        dot1_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	JMP        dot1_128nextOnes
@@ -4765,8 +4737,8 @@ dot1_128resume:
 
 dot1_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VPXORD     (AX)(R8*1), Z0, Z0
 	VPXORD     64(AX)(R8*1), Z1, Z1
 
@@ -4793,7 +4765,7 @@ dot1_64special:
 	TESTQ      R14, R14
 	JNE        dot1_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	JMP        dot1_64nextOnes
 
@@ -4805,7 +4777,7 @@ dot1_64resume:
 
 dot1_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VPXORD     (AX)(R8*1), Z0, Z0
 
 dot1_64nextOnes:
@@ -4837,8 +4809,8 @@ dot2_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z0
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z1
@@ -4864,10 +4836,10 @@ dot2_128pair:
 	VMOVDQU64      (CX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z5
 	VMOVDQU64      64(CX)(R8*1), Z7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
 	VPBROADCASTQ   (R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z4, Z12
@@ -4898,8 +4870,8 @@ dot2_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z7
 	VPXORD         Z7, Z0, Z0
@@ -4928,7 +4900,6 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -4949,7 +4920,7 @@ dot2_64step:
 	JNE            dot2_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z0
 	VPBROADCASTQ   8(R10), Z3
@@ -4971,8 +4942,8 @@ dot2_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      (CX)(R8*1), Z3
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VPBROADCASTQ   (R10)(SI*1), Z5
 	VGF2P8AFFINEQB $0x00, Z4, Z2, Z8
@@ -4996,7 +4967,7 @@ dot2_64pair:
 dot2_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
 	VPXORD         Z4, Z0, Z0
@@ -5019,7 +4990,6 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5044,8 +5014,8 @@ dot2_128special:
 	TESTQ      R14, R14
 	JNE        dot2_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -5063,8 +5033,8 @@ dot2_128resume:
 
 dot2_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z2, Z2
@@ -5097,7 +5067,7 @@ dot2_64special:
 	TESTQ      R14, R14
 	JNE        dot2_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	JMP        dot2_64nextOnes
@@ -5111,7 +5081,7 @@ dot2_64resume:
 
 dot2_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z2
 	VPXORD     Z2, Z0, Z0
 	VPXORD     Z2, Z1, Z1
@@ -5146,8 +5116,8 @@ dot3_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z0
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z1
@@ -5176,10 +5146,10 @@ dot3_128pair:
 	VMOVDQU64      (CX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z7
 	VMOVDQU64      64(CX)(R8*1), Z9
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z10
 	VPBROADCASTQ   (R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z14
@@ -5218,8 +5188,8 @@ dot3_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z9
 	VPXORD         Z9, Z0, Z0
@@ -5256,7 +5226,6 @@ dot3_128store:
 
 dot3_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5277,7 +5246,7 @@ dot3_64step:
 	JNE            dot3_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z3
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z0
 	VPBROADCASTQ   8(R10), Z4
@@ -5301,8 +5270,8 @@ dot3_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z3
 	VMOVDQU64      (CX)(R8*1), Z4
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z5
 	VPBROADCASTQ   (R10)(SI*1), Z6
 	VGF2P8AFFINEQB $0x00, Z5, Z3, Z9
@@ -5331,7 +5300,7 @@ dot3_64pair:
 dot3_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z3
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
 	VPXORD         Z5, Z0, Z0
@@ -5359,7 +5328,6 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5384,8 +5352,8 @@ dot3_128special:
 	TESTQ      R14, R14
 	JNE        dot3_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -5407,8 +5375,8 @@ dot3_128resume:
 
 dot3_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
 	VPXORD     Z6, Z2, Z2
@@ -5445,7 +5413,7 @@ dot3_64special:
 	TESTQ      R14, R14
 	JNE        dot3_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -5461,7 +5429,7 @@ dot3_64resume:
 
 dot3_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z3
 	VPXORD     Z3, Z0, Z0
 	VPXORD     Z3, Z1, Z1
@@ -5498,8 +5466,8 @@ dot4_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z10
 	VGF2P8AFFINEQB $0x00, Z10, Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z1
@@ -5531,10 +5499,10 @@ dot4_128pair:
 	VMOVDQU64      (CX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z9
 	VMOVDQU64      64(CX)(R8*1), Z11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z12
 	VPBROADCASTQ   (R10)(SI*1), Z13
 	VGF2P8AFFINEQB $0x00, Z12, Z8, Z16
@@ -5581,8 +5549,8 @@ dot4_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z10
 	VGF2P8AFFINEQB $0x00, Z10, Z8, Z11
 	VPXORD         Z11, Z0, Z0
@@ -5627,7 +5595,6 @@ dot4_128store:
 
 dot4_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5648,7 +5615,7 @@ dot4_64step:
 	JNE            dot4_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z0
 	VPBROADCASTQ   8(R10), Z5
@@ -5674,8 +5641,8 @@ dot4_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      (CX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VPBROADCASTQ   (R10)(SI*1), Z7
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
@@ -5709,7 +5676,7 @@ dot4_64pair:
 dot4_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
 	VPXORD         Z6, Z0, Z0
@@ -5742,7 +5709,6 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -5767,8 +5733,8 @@ dot4_128special:
 	TESTQ      R14, R14
 	JNE        dot4_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -5794,8 +5760,8 @@ dot4_128resume:
 
 dot4_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z8
 	VPXORD     Z8, Z0, Z0
 	VPXORD     Z8, Z2, Z2
@@ -5836,7 +5802,7 @@ dot4_64special:
 	TESTQ      R14, R14
 	JNE        dot4_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -5854,7 +5820,7 @@ dot4_64resume:
 
 dot4_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z1, Z1
@@ -5893,8 +5859,8 @@ dot5_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z12
 	VGF2P8AFFINEQB $0x00, Z12, Z10, Z0
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z1
@@ -5929,10 +5895,10 @@ dot5_128pair:
 	VMOVDQU64      (CX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z11
 	VMOVDQU64      64(CX)(R8*1), Z13
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z14
 	VPBROADCASTQ   (R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z10, Z18
@@ -5987,8 +5953,8 @@ dot5_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z12
 	VGF2P8AFFINEQB $0x00, Z12, Z10, Z13
 	VPXORD         Z13, Z0, Z0
@@ -6041,7 +6007,6 @@ dot5_128store:
 
 dot5_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -6062,7 +6027,7 @@ dot5_64step:
 	JNE            dot5_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z0
 	VPBROADCASTQ   8(R10), Z6
@@ -6090,8 +6055,8 @@ dot5_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z5
 	VMOVDQU64      (CX)(R8*1), Z6
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z7
 	VPBROADCASTQ   (R10)(SI*1), Z8
 	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
@@ -6130,7 +6095,7 @@ dot5_64pair:
 dot5_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
 	VPXORD         Z7, Z0, Z0
@@ -6168,7 +6133,6 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -6193,8 +6157,8 @@ dot5_128special:
 	TESTQ      R14, R14
 	JNE        dot5_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -6224,8 +6188,8 @@ dot5_128resume:
 
 dot5_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z10
 	VPXORD     Z10, Z0, Z0
 	VPXORD     Z10, Z2, Z2
@@ -6270,7 +6234,7 @@ dot5_64special:
 	TESTQ      R14, R14
 	JNE        dot5_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -6290,7 +6254,7 @@ dot5_64resume:
 
 dot5_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z5
 	VPXORD     Z5, Z0, Z0
 	VPXORD     Z5, Z1, Z1
@@ -6331,8 +6295,8 @@ dot6_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z14
 	VGF2P8AFFINEQB $0x00, Z14, Z12, Z0
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z1
@@ -6370,10 +6334,10 @@ dot6_128pair:
 	VMOVDQU64      (CX)(R8*1), Z14
 	VMOVDQU64      64(AX)(R8*1), Z13
 	VMOVDQU64      64(CX)(R8*1), Z15
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z16
 	VPBROADCASTQ   (R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z12, Z20
@@ -6436,8 +6400,8 @@ dot6_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z14
 	VGF2P8AFFINEQB $0x00, Z14, Z12, Z15
 	VPXORD         Z15, Z0, Z0
@@ -6498,7 +6462,6 @@ dot6_128store:
 
 dot6_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -6519,7 +6482,7 @@ dot6_64step:
 	JNE            dot6_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z0
 	VPBROADCASTQ   8(R10), Z7
@@ -6549,8 +6512,8 @@ dot6_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      (CX)(R8*1), Z7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
 	VPBROADCASTQ   (R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
@@ -6594,7 +6557,7 @@ dot6_64pair:
 dot6_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z8
 	VPXORD         Z8, Z0, Z0
@@ -6637,7 +6600,6 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -6662,8 +6624,8 @@ dot6_128special:
 	TESTQ      R14, R14
 	JNE        dot6_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -6697,8 +6659,8 @@ dot6_128resume:
 
 dot6_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z12
 	VPXORD     Z12, Z0, Z0
 	VPXORD     Z12, Z2, Z2
@@ -6747,7 +6709,7 @@ dot6_64special:
 	TESTQ      R14, R14
 	JNE        dot6_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -6769,7 +6731,7 @@ dot6_64resume:
 
 dot6_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
 	VPXORD     Z6, Z1, Z1
@@ -6812,8 +6774,8 @@ sum2_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z4, Z0
 	VMOVDQU64      Z5, Z1
 	VPBROADCASTQ   (R10), Z6
@@ -6838,10 +6800,10 @@ sum2_128pair:
 	VMOVDQU64      (CX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z5
 	VMOVDQU64      64(CX)(R8*1), Z7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z4, Z6, Z0
 	VPTERNLOGD     $0x96, Z5, Z7, Z1
 	VPBROADCASTQ   (R10), Z10
@@ -6866,8 +6828,8 @@ sum2_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z4, Z0, Z0
 	VPXORD         Z5, Z1, Z1
 	VPBROADCASTQ   (R10), Z6
@@ -6893,7 +6855,6 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -6914,7 +6875,7 @@ sum2_64step:
 	JNE            sum2_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z2, Z0
 	VPBROADCASTQ   (R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z1
@@ -6935,8 +6896,8 @@ sum2_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      (CX)(R8*1), Z3
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z2, Z3, Z0
 	VPBROADCASTQ   (R10), Z6
 	VPBROADCASTQ   (R10)(SI*1), Z7
@@ -6956,7 +6917,7 @@ sum2_64pair:
 sum2_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z2, Z0, Z0
 	VPBROADCASTQ   (R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
@@ -6977,7 +6938,6 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -7002,8 +6962,8 @@ sum2_128special:
 	TESTQ      R14, R14
 	JNE        sum2_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -7021,8 +6981,8 @@ sum2_128resume:
 
 sum2_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z2, Z2
@@ -7055,7 +7015,7 @@ sum2_64special:
 	TESTQ      R14, R14
 	JNE        sum2_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	JMP        sum2_64nextOnes
@@ -7069,7 +7029,7 @@ sum2_64resume:
 
 sum2_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z2
 	VPXORD     Z2, Z0, Z0
 	VPXORD     Z2, Z1, Z1
@@ -7104,8 +7064,8 @@ sum3_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z6, Z0
 	VMOVDQU64      Z7, Z1
 	VPBROADCASTQ   (R10), Z8
@@ -7133,10 +7093,10 @@ sum3_128pair:
 	VMOVDQU64      (CX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z7
 	VMOVDQU64      64(CX)(R8*1), Z9
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z6, Z8, Z0
 	VPTERNLOGD     $0x96, Z7, Z9, Z1
 	VPBROADCASTQ   (R10), Z12
@@ -7169,8 +7129,8 @@ sum3_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z6, Z0, Z0
 	VPXORD         Z7, Z1, Z1
 	VPBROADCASTQ   (R10), Z8
@@ -7204,7 +7164,6 @@ sum3_128store:
 
 sum3_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -7225,7 +7184,7 @@ sum3_64step:
 	JNE            sum3_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z3
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z3, Z0
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
@@ -7248,8 +7207,8 @@ sum3_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z3
 	VMOVDQU64      (CX)(R8*1), Z4
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z3, Z4, Z0
 	VPBROADCASTQ   (R10), Z7
 	VPBROADCASTQ   (R10)(SI*1), Z8
@@ -7274,7 +7233,7 @@ sum3_64pair:
 sum3_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z3
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z3, Z0, Z0
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
@@ -7300,7 +7259,6 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -7325,8 +7283,8 @@ sum3_128special:
 	TESTQ      R14, R14
 	JNE        sum3_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -7348,8 +7306,8 @@ sum3_128resume:
 
 sum3_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
 	VPXORD     Z6, Z2, Z2
@@ -7386,7 +7344,7 @@ sum3_64special:
 	TESTQ      R14, R14
 	JNE        sum3_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -7402,7 +7360,7 @@ sum3_64resume:
 
 sum3_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z3
 	VPXORD     Z3, Z0, Z0
 	VPXORD     Z3, Z1, Z1
@@ -7439,8 +7397,8 @@ sum4_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z8, Z0
 	VMOVDQU64      Z9, Z1
 	VPBROADCASTQ   (R10), Z10
@@ -7471,10 +7429,10 @@ sum4_128pair:
 	VMOVDQU64      (CX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z9
 	VMOVDQU64      64(CX)(R8*1), Z11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z8, Z10, Z0
 	VPTERNLOGD     $0x96, Z9, Z11, Z1
 	VPBROADCASTQ   (R10), Z14
@@ -7515,8 +7473,8 @@ sum4_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z8, Z0, Z0
 	VPXORD         Z9, Z1, Z1
 	VPBROADCASTQ   (R10), Z10
@@ -7558,7 +7516,6 @@ sum4_128store:
 
 sum4_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -7579,7 +7536,7 @@ sum4_64step:
 	JNE            sum4_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z4, Z0
 	VPBROADCASTQ   (R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z1
@@ -7604,8 +7561,8 @@ sum4_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      (CX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z4, Z5, Z0
 	VPBROADCASTQ   (R10), Z8
 	VPBROADCASTQ   (R10)(SI*1), Z9
@@ -7635,7 +7592,7 @@ sum4_64pair:
 sum4_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z4, Z0, Z0
 	VPBROADCASTQ   (R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
@@ -7666,7 +7623,6 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -7691,8 +7647,8 @@ sum4_128special:
 	TESTQ      R14, R14
 	JNE        sum4_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -7718,8 +7674,8 @@ sum4_128resume:
 
 sum4_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z8
 	VPXORD     Z8, Z0, Z0
 	VPXORD     Z8, Z2, Z2
@@ -7760,7 +7716,7 @@ sum4_64special:
 	TESTQ      R14, R14
 	JNE        sum4_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -7778,7 +7734,7 @@ sum4_64resume:
 
 sum4_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z4
 	VPXORD     Z4, Z0, Z0
 	VPXORD     Z4, Z1, Z1
@@ -7817,8 +7773,8 @@ sum5_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z10, Z0
 	VMOVDQU64      Z11, Z1
 	VPBROADCASTQ   (R10), Z12
@@ -7852,10 +7808,10 @@ sum5_128pair:
 	VMOVDQU64      (CX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z11
 	VMOVDQU64      64(CX)(R8*1), Z13
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z10, Z12, Z0
 	VPTERNLOGD     $0x96, Z11, Z13, Z1
 	VPBROADCASTQ   (R10), Z16
@@ -7904,8 +7860,8 @@ sum5_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z10, Z0, Z0
 	VPXORD         Z11, Z1, Z1
 	VPBROADCASTQ   (R10), Z12
@@ -7955,7 +7911,6 @@ sum5_128store:
 
 sum5_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -7976,7 +7931,7 @@ sum5_64step:
 	JNE            sum5_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z5, Z0
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z1
@@ -8003,8 +7958,8 @@ sum5_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z5
 	VMOVDQU64      (CX)(R8*1), Z6
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z5, Z6, Z0
 	VPBROADCASTQ   (R10), Z9
 	VPBROADCASTQ   (R10)(SI*1), Z10
@@ -8039,7 +7994,7 @@ sum5_64pair:
 sum5_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z5, Z0, Z0
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
@@ -8075,7 +8030,6 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -8100,8 +8054,8 @@ sum5_128special:
 	TESTQ      R14, R14
 	JNE        sum5_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -8131,8 +8085,8 @@ sum5_128resume:
 
 sum5_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z10
 	VPXORD     Z10, Z0, Z0
 	VPXORD     Z10, Z2, Z2
@@ -8177,7 +8131,7 @@ sum5_64special:
 	TESTQ      R14, R14
 	JNE        sum5_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -8197,7 +8151,7 @@ sum5_64resume:
 
 sum5_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z5
 	VPXORD     Z5, Z0, Z0
 	VPXORD     Z5, Z1, Z1
@@ -8238,8 +8192,8 @@ sum6_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z12, Z0
 	VMOVDQU64      Z13, Z1
 	VPBROADCASTQ   (R10), Z14
@@ -8276,10 +8230,10 @@ sum6_128pair:
 	VMOVDQU64      (CX)(R8*1), Z14
 	VMOVDQU64      64(AX)(R8*1), Z13
 	VMOVDQU64      64(CX)(R8*1), Z15
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
-	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z12, Z14, Z0
 	VPTERNLOGD     $0x96, Z13, Z15, Z1
 	VPBROADCASTQ   (R10), Z18
@@ -8336,8 +8290,8 @@ sum6_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z12, Z0, Z0
 	VPXORD         Z13, Z1, Z1
 	VPBROADCASTQ   (R10), Z14
@@ -8395,7 +8349,6 @@ sum6_128store:
 
 sum6_128turn:
 	ADDQ $0x00000080, R8
-	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -8416,7 +8369,7 @@ sum6_64step:
 	JNE            sum6_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z6, Z0
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z1
@@ -8445,8 +8398,8 @@ sum6_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      (CX)(R8*1), Z7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z6, Z7, Z0
 	VPBROADCASTQ   (R10), Z10
 	VPBROADCASTQ   (R10)(SI*1), Z11
@@ -8486,7 +8439,7 @@ sum6_64pair:
 sum6_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z6, Z0, Z0
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z8
@@ -8527,7 +8480,6 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
-	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -8552,8 +8504,8 @@ sum6_128special:
 	TESTQ      R14, R14
 	JNE        sum6_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  64(AX)(R8*1), Z1
 	VMOVDQU64  Z0, Z2
@@ -8587,8 +8539,8 @@ sum6_128resume:
 
 sum6_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
-	PREFETCHT0 64(AX)(BX*1)
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z12
 	VPXORD     Z12, Z0, Z0
 	VPXORD     Z12, Z2, Z2
@@ -8637,7 +8589,7 @@ sum6_64special:
 	TESTQ      R14, R14
 	JNE        sum6_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z0
 	VMOVDQU64  Z0, Z1
 	VMOVDQU64  Z0, Z2
@@ -8659,7 +8611,7 @@ sum6_64resume:
 
 sum6_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 (AX)(BX*1)
+	PREFETCHT0 64(AX)(R8*1)
 	VMOVDQU64  (AX)(R8*1), Z6
 	VPXORD     Z6, Z0, Z0
 	VPXORD     Z6, Z1, Z1

@@ -16,6 +16,7 @@ type Tables struct {
 	coefficients  []byte // by rows
 	kernel        uint8
 	form          form
+	split         bool    // the outputs are enough to split nibbles
 	zeros         []int   // rows of zeros
 	groups        []group // of the other rows
 }
@@ -49,6 +50,9 @@ func newTablesWith(matrix [][]byte, k int) (*Tables, error) {
 	return makeTables(coefficients, len(matrix), columns, uint8(k)), nil
 }
 
+// splitFrom is from how many outputs on nibbles are split.
+const splitFrom = 8
+
 func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 	t := &Tables{rows: rows, columns: columns, coefficients: coefficients, kernel: k, form: formOf(k)}
 	var sum int
@@ -67,7 +71,11 @@ func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 		}
 	}
 	// The plain sum of all sources costs least in a pass that reads them anyway.
-	if sum >= 0 {
+	t.split = splits(k) && len(dense) >= splitFrom
+	switch {
+	case sum >= 0 && t.split:
+		t.addGroup(sum)
+	case sum >= 0:
 		dense = slices.Insert(dense, 0, sum)
 	}
 	for n := (len(dense) + maxOutputs - 1) / maxOutputs; n > 0; n-- {
@@ -97,13 +105,13 @@ func (t *Tables) addGroup(rows ...int) {
 		return !slices.ContainsFunc(rows, func(i int) bool { return t.at(i, j) != c })
 	}
 	for j := range t.columns {
-		if all(j, 1) {
+		if all(j, 1) && !(t.split && len(rows) >= minSplit) {
 			g.columns = append(g.columns, j)
 		}
 	}
 	g.ones = len(g.columns)
 	for j := range t.columns {
-		if !all(j, 0) && !all(j, 1) {
+		if !all(j, 0) && !slices.Contains(g.columns[:g.ones], j) {
 			g.columns = append(g.columns, j)
 		}
 	}

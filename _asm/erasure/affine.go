@@ -52,7 +52,7 @@ func (m *affine) multiply(s *step, first bool) {
 	for i := range x {
 		s.move(m.w, s.at(data, i), x[i])
 	}
-	s.prefetch()
+	s.prefetch(data)
 	s.addToSum(first, func(i int) operand.Op { return x[i] })
 	for p := s.sum; p < s.outputs; p++ {
 		matrix := operand.Op(s.entryOf(p))
@@ -84,8 +84,8 @@ func (m *affine) multiplyPair(s *step) {
 		s.VMOVDQU64(s.at(data, i), x[i])
 		s.VMOVDQU64(s.at(scratch, i), y[i])
 	}
-	s.prefetch()
-	s.prefetchFrom(scratch)
+	s.prefetch(data)
+	s.prefetch(scratch)
 	for p := range s.outputs {
 		if p < s.sum {
 			for i := range x {

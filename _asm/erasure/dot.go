@@ -19,7 +19,6 @@ import (
 var (
 	passPointer  = reg.RDI
 	offset       = reg.R8
-	ahead        = reg.RBX // offset of what to prefetch
 	special      = reg.R9  // not 0 if parked sums are taken up, or if some coefficients are all 1
 	source       = reg.R11 // the header at hand, of the sources that have entries
 	end          = reg.R13 // behind the last one, in the direction of the step
@@ -79,8 +78,6 @@ func writeDot(a *assembler, m multiplier) {
 	field(passStart, start)
 	field(passPark, park)
 	field(passFrom, offset)
-	field(passAhead, ahead)
-	a.ADDQ(offset, ahead)
 	field(passOnes, special)
 	a.ORQ(start, special)
 	m.prepare(a)
@@ -236,7 +233,6 @@ func (s *step) write(prefix string) {
 	}
 	s.Label(prefix + "turn")
 	s.ADDQ(operand.U32(s.size()), offset)
-	s.ADDQ(operand.U32(s.size()), ahead)
 	s.SUBQ(entryStride, entry)
 	s.SUBQ(sourceStride, source)
 	s.NEGQ(entryStride)
@@ -254,7 +250,7 @@ func (s *step) writeSpecial(prefix string) {
 	s.TESTQ(start, start)
 	s.JNE(ref("resume"))
 	s.MOVQ(operand.Mem{Base: ones}, data)
-	s.prefetch()
+	s.prefetch(data)
 	for i := range s.vectors {
 		s.move(s.width(), s.at(data, i), s.acc(0, i))
 	}
@@ -271,7 +267,7 @@ func (s *step) writeSpecial(prefix string) {
 	s.JEQ(ref("noOnes"))
 	s.Label(prefix + "ones")
 	s.MOVQ(operand.Mem{Base: ones}, data)
-	s.prefetch()
+	s.prefetch(data)
 	for i := range s.vectors {
 		if s.outputs == 1 {
 			s.xor(s.width(), s.at(data, i), s.acc(0, i))
@@ -304,12 +300,10 @@ func (s *step) parked(base reg.Register, p, i int) operand.Mem {
 	return operand.Mem{Base: base, Disp: (p*s.vectors + i) * int(s.width())}
 }
 
-// prefetch asks for what a later step reads of the source at hand.
-func (s *step) prefetch() { s.prefetchFrom(data) }
-
-func (s *step) prefetchFrom(data reg.Register) {
-	for at := 0; at < s.vectors*int(s.width()); at += 64 {
-		s.PREFETCHT0(operand.Mem{Base: data, Index: ahead, Scale: 1, Disp: at})
+// prefetch asks for what the next step reads of a source.
+func (s *step) prefetch(data reg.Register) {
+	for at := 0; at < s.size(); at += 64 {
+		s.PREFETCHT0(s.at(data, 0).Offset(s.size() + at))
 	}
 }
 

@@ -96,7 +96,7 @@ func (l *lookups) both() {
 	for i, x := range l.low {
 		l.VMOVDQU(l.at(data, i), x)
 	}
-	l.prefetch()
+	l.prefetch(data)
 	for i, x := range l.low {
 		l.VPSRLQ(operand.U8(4), x, l.high[i])
 	}
@@ -118,7 +118,7 @@ func (l *lookups) halves() {
 	for i, x := range l.low {
 		l.VPAND(l.at(data, i), mask, x)
 	}
-	l.prefetch()
+	l.prefetch(data)
 	l.addToSum(func(i int) operand.Op { return l.at(data, i) })
 	for p := l.sum; p < l.outputs; p++ {
 		l.half(p, 0, l.low)
@@ -200,7 +200,7 @@ func (n *nibbles) multiply512(s *step, first bool) {
 	for i, x := range low {
 		s.VMOVDQU64(s.at(data, i), x)
 	}
-	s.prefetch()
+	s.prefetch(data)
 	for i, x := range low {
 		s.VPSRLQ(operand.U8(4), x, high[i])
 	}

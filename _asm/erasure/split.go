@@ -63,6 +63,7 @@ func splitNibbles(a *assembler) {
 		for i := range low {
 			a.VMOVDQU(operand.Mem{Base: data, Index: offset, Scale: 1, Disp: 32 * i}, low[i])
 		}
+		a.PREFETCHT1(operand.Mem{Base: data, Index: offset, Scale: 1, Disp: 512})
 		for i := range low {
 			a.VPSRLQ(operand.U8(4), low[i], high[i])
 			a.VPAND(mask, low[i], low[i])
