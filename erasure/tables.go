@@ -2,6 +2,7 @@
 package erasure
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -16,9 +17,9 @@ type Tables struct {
 	coefficients  []byte // by rows
 	kernel        uint8
 	form          form
-	split         bool    // the outputs are enough to split nibbles
 	zeros         []int   // rows of zeros
 	groups        []group // of the other rows
+	plain         int     // the first groups, so many, take consecutive outputs and all sources in order
 }
 
 // A group is up to six rows that one pass makes. Columns whose coefficients are all 0 are left out of it.
@@ -50,14 +51,9 @@ func newTablesWith(matrix [][]byte, k int) (*Tables, error) {
 	return makeTables(coefficients, len(matrix), columns, uint8(k)), nil
 }
 
-// splitFrom is from how many outputs on nibbles are split.
-const splitFrom = 8
-
 func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 	t := &Tables{rows: rows, columns: columns, coefficients: coefficients, kernel: k, form: formOf(k)}
-	var sum int
-	var dense []int
-	sum = -1
+	sum, dense := -1, []int(nil)
 	for i := range rows {
 		switch row := t.row(i); {
 		case !slices.ContainsFunc(row, func(c byte) bool { return c != 0 }):
@@ -66,16 +62,12 @@ func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 			dense = append(dense, i)
 		case sum < 0 && !slices.Contains(row, 0):
 			sum = i
-		default:
+		default: // a sum of some sources reads no others
 			t.addGroup(i)
 		}
 	}
-	// The plain sum of all sources costs least in a pass that reads them anyway.
-	t.split = splits(k) && len(dense) >= splitFrom
-	switch {
-	case sum >= 0 && t.split:
-		t.addGroup(sum)
-	case sum >= 0:
+	// The sum of all sources costs least in a pass that reads them anyway.
+	if sum >= 0 {
 		dense = slices.Insert(dense, 0, sum)
 	}
 	for n := (len(dense) + maxOutputs - 1) / maxOutputs; n > 0; n-- {
@@ -83,7 +75,29 @@ func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 		t.addGroup(dense[:size]...)
 		dense = dense[size:]
 	}
+	slices.SortStableFunc(t.groups, func(a, b group) int { return cmp.Compare(a.order(), b.order()) })
+	for _, g := range t.groups {
+		if g.order() == 0 {
+			t.plain++
+		}
+	}
 	return t
+}
+
+// order is 0 for groups that take consecutive outputs and all sources in order, and 1 for others.
+func (g *group) order() int {
+	if g.rows == nil && g.columns == nil {
+		return 0
+	}
+	return 1
+}
+
+// row is the number of the group's output n.
+func (g *group) row(n int) int {
+	if g.rows == nil {
+		return g.first + n
+	}
+	return g.rows[n]
 }
 
 func (t *Tables) row(i int) []byte { return t.coefficients[i*t.columns : (i+1)*t.columns] }
@@ -105,13 +119,13 @@ func (t *Tables) addGroup(rows ...int) {
 		return !slices.ContainsFunc(rows, func(i int) bool { return t.at(i, j) != c })
 	}
 	for j := range t.columns {
-		if all(j, 1) && !(t.split && len(rows) >= minSplit) {
+		if all(j, 1) {
 			g.columns = append(g.columns, j)
 		}
 	}
 	g.ones = len(g.columns)
 	for j := range t.columns {
-		if !all(j, 0) && !slices.Contains(g.columns[:g.ones], j) {
+		if !all(j, 0) && !all(j, 1) {
 			g.columns = append(g.columns, j)
 		}
 	}
