@@ -1,4 +1,4 @@
-.PHONY: all test test-native ci emulate emulate-record emulate-wrong model generate compare plan-check bench
+.PHONY: all test test-native ci emulate emulate-record emulate-wrong model generate compare plan-check plots bench
 
 all: test
 
@@ -35,13 +35,18 @@ ci:
 generate:
 	cd _asm && go run ./hwfeatures && go run ./instructions && go run ./twofish && go run ./erasure && go run ./raid6 && go run ./ghash && go run ./modes
 
-# Side by side with golang.org/x/crypto/twofish and libgcrypt (Debian: libgcrypt20-dev).
+# Side by side with other libraries: Go's, and those in C that are installed (Debian: libgcrypt20-dev, libisal-dev).
+COMPARE = cd internal/compare && go run -tags "$(shell for l in libgcrypt libisal; do pkg-config --exists $$l && echo $$l; done)" .
 compare:
-	cd internal/compare && go run $(shell pkg-config --exists libgcrypt && echo -tags libgcrypt) . $(ARGS)
+	$(COMPARE) $(ARGS)
+
+# The README's charts, measured anew.
+plots:
+	$(COMPARE) -plots ../../docs $(ARGS)
 
 # Lengths at which one kernel alone takes less time than the plan that mixes them. For a quiet machine: five minutes.
 plan-check:
-	cd internal/compare && go run . -plan $(ARGS)
+	$(COMPARE) -plan $(ARGS)
 
 bench:
 	go run ./cmd/bench-slope cipher twofish

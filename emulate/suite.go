@@ -169,8 +169,8 @@ type suite struct {
 // counted are bench-slope's commands that count instructions; typical are the operations that the final table shows, one of
 // each.
 var (
-	counted = []string{"cipher", "erasure"}
-	typical = []string{"ECB-enc", "encode-4"}
+	counted = []string{"cipher", "erasure", "raid6"}
+	typical = []string{"ECB-enc", "encode-4", "gen-8"}
 )
 
 // mustRun returns the rows that a processor has to run, and the environment that says so.

@@ -71,15 +71,9 @@ func TestErasureCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var usable []string
-	for _, k := range kernel.Lookup("erasure").Kernels {
-		if k.Requires&^hwfeatures.Enabled() == 0 {
-			usable = append(usable, k.Name)
-		}
-	}
 	i := 0
 	for _, placement := range []string{"aligned", "staggered"} {
-		for _, k := range usable {
+		for _, k := range usableKernels("erasure", hwfeatures.Enabled()) {
 			for _, o := range erasureOperations {
 				i++
 				if want := []string{k, placement, "3", "2", "2", "1500", o.short}; i >= len(rows) || !slices.Equal(rows[i][:7], want) {

@@ -64,7 +64,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help leaves --%s out", o.name)
 		}
 	}
-	for _, word := range []string{"cipher", "erasure", "hwf", "list", "twofish"} {
+	for _, word := range []string{"cipher", "erasure", "raid6", "hwf", "list", "twofish"} {
 		if !strings.Contains(help, word) {
 			t.Errorf("the help leaves %s out", word)
 		}
@@ -95,8 +95,8 @@ func TestWrongArguments(t *testing.T) {
 		{"cipher --bogus=1 twofish", []string{"-bogus", "--csv"}},
 		{"cipher --kernel", []string{"argument", "-kernel"}},
 		{"cipher --kernel=", []string{"-kernel", "name"}},
-		{"--csv", []string{"cipher, erasure, hwf, list"}},
-		{"chipher", []string{`"chipher"`, "cipher, erasure, hwf, list"}},
+		{"--csv", []string{"cipher, erasure, raid6, hwf, list"}},
+		{"chipher", []string{`"chipher"`, "cipher, erasure, raid6, hwf, list"}},
 		{"hwf twofish", []string{`"twofish"`}},
 		{"list twofish", []string{`"twofish"`}},
 		{"cipher twofish rot13", []string{`"rot13"`, "twofish"}},
@@ -161,7 +161,7 @@ func TestUnusableKernel(t *testing.T) {
 func TestOptionsStandAnywhere(t *testing.T) {
 	want := options{
 		verbose: true, mhz: 3200.5, disable: hwfeatures.IntelAVX2 | hwfeatures.IntelGFNI | hwfeatures.ARMSVE,
-		repetitions: 7, kernel: "generic", keyBits: 192, placements: []placement{aligned},
+		repetitions: 7, kernel: "generic", keyBits: 192, placements: []placement{aligned}, disks: sweptDisks, chunk: defaultChunk,
 	}
 	for _, args := range []string{
 		"--verbose --cpu-mhz 3200.5 --disable-hwf intel-avx2,intel-gfni --disable-hwf arm-sve --repetitions 7 " +

@@ -27,6 +27,9 @@ type options struct {
 	erased       int // of them
 	size         int // of a shard, in bytes
 	sweep        bool
+	disks        []int         // numbers of them
+	chunk        int           // bytes
+	operation    int           // of raid6Operations
 	time         time.Duration // 0: the default
 
 	given []*option // in the order of the command line
@@ -94,8 +97,14 @@ var optionTable = []option{
 		o.sweep = true
 		return nil
 	}, "erasure"},
-	{"placement", "WHERE", "buffers aligned to pages, staggered by 192 bytes, or both (default aligned)", setPlacement, "erasure"},
-	{"time", "DURATION", "how long a figure is measured (default 1s, or 20ms in a sweep)", setTime, "erasure"},
+	{"disks", "N,N...", "numbers of disks, P and Q included (default " + words(sweptDisks) + ")", setDisks, "raid6"},
+	{"chunk", "SIZE", "bytes of a chunk (default 4K)", func(o *options, value string) (err error) {
+		o.chunk, err = parseSize(value)
+		return err
+	}, "raid6"},
+	{"op", "gen|xor|recover", "P and Q, their update, or recovery of two data disks (default gen)", setOperation, "raid6"},
+	{"placement", "WHERE", "buffers aligned to pages, staggered by 192 bytes, or both (default aligned)", setPlacement, "erasure raid6"},
+	{"time", "DURATION", "how long a figure is measured (default 1s, in a sweep 20ms, for raid6 50ms)", setTime, "erasure raid6"},
 }
 
 func setClock(o *options, value string) error {
@@ -173,7 +182,7 @@ func setKeySize(o *options, value string) error {
 
 // parse takes the options out of args, wherever they stand, and returns the other words.
 func parse(args []string) (o options, words []string, err error) {
-	o = options{repetitions: defaultRepetitions, keyBits: 256, placements: []placement{aligned}}
+	o = options{repetitions: defaultRepetitions, keyBits: 256, placements: []placement{aligned}, disks: sweptDisks, chunk: defaultChunk}
 	flags := flag.NewFlagSet("bench-slope", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the error says it all
 	for _, opt := range optionTable {
@@ -219,6 +228,11 @@ func writeHelp(w io.Writer) {
 Figures are costs of a byte without the cost of the call: the slope of a line through the median times of buffers of
 %d to %d bytes. The environment variables TWOGATHER_HWF and TWOGATHER_KERNEL count; hwf shows what they change.
 `, minSize, maxSize)
+}
+
+// words writes numbers the way --disks reads them.
+func words(numbers []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ","), "[]")
 }
 
 // commas writes a set the way --disable-hwf reads it.

@@ -17,7 +17,7 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|")
+	firstCell, name := regexp.MustCompile("(?m)^\\| (`.*?) \\|"), regexp.MustCompile("`([a-z0-9-]+)`")
 	for _, p := range kernel.Primitives() {
 		if len(p.Kernels) == 1 {
 			t.Skip("this build has no other kernels than generic")
@@ -29,8 +29,10 @@ func TestREADME(t *testing.T) {
 		}
 		table, _, _ = strings.Cut(table, "\n\n")
 		var listed, own []string
-		for _, m := range row.FindAllStringSubmatch(table, -1) {
-			listed = append(listed, m[1])
+		for _, cell := range firstCell.FindAllStringSubmatch(table, -1) {
+			for _, m := range name.FindAllStringSubmatch(cell[1], -1) {
+				listed = append(listed, m[1])
+			}
 		}
 		for _, k := range p.Kernels {
 			own = append(own, k.Name)

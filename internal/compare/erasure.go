@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"syscall"
 
 	"github.com/klauspost/reedsolomon"
 
@@ -40,7 +39,7 @@ func erasureWorks() []work {
 			for _, staggered := range []bool{false, true} {
 				for _, size := range []int{1 << 10, 32 << 10, 1 << 20} {
 					c := &code{operation, shape[0], shape[1], size, staggered}
-					works = append(works, work{fmt.Sprintf("%s %d+%d %s", operation, c.data, c.parity, placementName(staggered)), size, c})
+					works = append(works, work{name: fmt.Sprintf("%s %d+%d %s", operation, c.data, c.parity, placementName(staggered)), size: size, counted: c})
 				}
 			}
 		}
@@ -55,31 +54,8 @@ func placementName(staggered bool) string {
 	return "aligned"
 }
 
-// arena is the memory of all shards: outside Go's, so that C may keep pointers to it, and the same for every library.
-var arena []byte
-
-// shards returns the data and the parity shards: page-aligned, as large allocations are, or each 192 bytes further into
-// its page than the one before.
-func (c *code) shards() [][]byte {
-	const page, stagger = 4096, 192
-	step := (c.size+page-1)/page*page + page
-	n := c.data + c.parity
-	if len(arena) < n*step+page {
-		arena = must(syscall.Mmap(-1, 0, n*step+page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE))
-		copy(arena, random(len(arena)))
-	}
-	shards := make([][]byte, n)
-	for i := range shards {
-		offset := i * step
-		if c.staggered {
-			offset += i * stagger % page
-		} else {
-			offset -= i * page // the pages between are for staggered ones
-		}
-		shards[i] = arena[offset:][:c.size:c.size]
-	}
-	return shards
-}
+// shards returns the data and the parity shards, outside Go's memory.
+func (c *code) shards() [][]byte { return inArena(c.data+c.parity, c.size, c.staggered) }
 
 // An encoder is what both Go libraries have.
 type encoder interface {
@@ -92,24 +68,25 @@ type encoder interface {
 func (c *code) run(e encoder) runner {
 	shards := c.shards()
 	lost := make([][]byte, len(shards))
-	check := func(err error) {
-		if err != nil {
-			panic(err)
-		}
-	}
 	switch c.operation {
 	case encode:
-		return timed(func() { check(e.Encode(shards)) })
+		return timed(func() { succeed(e.Encode(shards)) })
 	case update:
-		return timed(func() { check(e.EncodeIdx(shards[0], 0, shards[c.data:])) })
+		return timed(func() { succeed(e.EncodeIdx(shards[0], 0, shards[c.data:])) })
 	default:
 		return timed(func() {
 			copy(lost, shards)
 			for i := range c.parity {
 				lost[i] = lost[i][:0]
 			}
-			check(e.Reconstruct(lost))
+			succeed(e.Reconstruct(lost))
 		})
+	}
+}
+
+func succeed(err error) {
+	if err != nil {
+		panic(err)
 	}
 }
 
@@ -117,7 +94,8 @@ func (c *code) run(e encoder) runner {
 func erasureLibraries() comparison {
 	ours := func(m erasure.Matrix) func(work) runner {
 		return func(w work) runner {
-			return w.code.run(must(erasure.New(w.code.data, w.code.parity, erasure.WithMatrix(m), erasure.WithConcurrency(1))))
+			c := w.counted.(*code)
+			return c.run(must(erasure.New(c.data, c.parity, erasure.WithMatrix(m), erasure.WithConcurrency(1))))
 		}
 	}
 	libraries := []library{
@@ -131,7 +109,8 @@ func erasureLibraries() comparison {
 					options = append(options, reedsolomon.WithAVXGFNI(false))
 				}
 			}
-			return w.code.run(must(reedsolomon.New(w.code.data, w.code.parity, options...)))
+			c := w.counted.(*code)
+			return c.run(must(reedsolomon.New(c.data, c.parity, options...)))
 		}},
 	}
 	return comparison{unit: gigabytesPerSecond, libraries: append(libraries, isal()...), works: erasureWorks()}

@@ -1,4 +1,4 @@
-//go:build cgo && isal
+//go:build cgo && libisal
 
 package main
 
@@ -41,7 +41,7 @@ const isalMissing = ""
 
 func isal() []library {
 	return []library{{"ISA-L", func(w work) runner {
-		c := w.code
+		c := w.counted.(*code)
 		avx2 := C.int(0)
 		if !hwfeatures.Enabled().Has(hwfeatures.IntelAVX512) {
 			avx2 = 1

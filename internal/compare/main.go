@@ -22,13 +22,14 @@ import (
 type work struct {
 	name string
 	size int
-	code *code // of an erasure code
+	// counted is what package erasure's and raid6's works are, besides.
+	counted interface{ bytes() int }
 }
 
 // bytes is what speeds count.
 func (w work) bytes() int {
-	if w.code != nil {
-		return w.code.bytes()
+	if w.counted != nil {
+		return w.counted.bytes()
 	}
 	return w.size
 }
@@ -83,7 +84,7 @@ func main() {
 	plan := flag.Bool("plan", false, "look for lengths at which the plan takes longer than one of its kernels alone")
 	constantTime := flag.Bool("constant-time", false, "with -plan: the constant-time kernels and their plan")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: compare [options]\n\nTwofish beside golang.org/x/crypto/twofish and libgcrypt, erasure codes beside\ngithub.com/klauspost/reedsolomon and ISA-L. Options:")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: compare [options]\n\nTwofish beside golang.org/x/crypto/twofish and libgcrypt, erasure codes beside\ngithub.com/klauspost/reedsolomon and ISA-L, RAID-6 beside ISA-L and a kernel as H. P. Anvin's paper has it. Options:")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -111,7 +112,7 @@ func main() {
 		}
 		return
 	}
-	comparisons := []comparison{twofishKernels(), twofishLibraries(), erasureLibraries()}
+	comparisons := []comparison{twofishKernels(), twofishLibraries(), erasureLibraries(), raid6Libraries()}
 	for i := range comparisons {
 		c := &comparisons[i]
 		for _, w := range c.works {

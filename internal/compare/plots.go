@@ -29,7 +29,7 @@ type panel struct {
 	scale plot.Normalizer
 }
 
-func charts() []chart { return erasureCharts() }
+func charts() []chart { return append(erasureCharts(), raid6Charts()...) }
 
 // drawCharts measures what the charts show and writes them to a folder.
 func drawCharts(dir, processor string, runs int) error {
@@ -149,7 +149,7 @@ func erasureCharts() []chart {
 			p.works = nil
 			for size := 64; (shape[0]+shape[1])*size <= chartedMemory; size *= 4 {
 				k := &code{encode, shape[0], shape[1], size, staggered}
-				p.works = append(p.works, work{name: encode, size: size, code: k})
+				p.works = append(p.works, work{name: encode, size: size, counted: k})
 				p.x = append(p.x, float64(size))
 			}
 			c.panels = append(c.panels, p)

@@ -1,4 +1,4 @@
-//go:build cgo && (libgcrypt || isal)
+//go:build cgo && (libgcrypt || libisal)
 
 package main
 
