@@ -142,12 +142,15 @@ func nonceFor(b cipher.Block, j0 []byte) []byte {
 
 // TestGCMCounterWraps starts in front of the wrap of the counter's last four bytes, which do not carry into the others.
 func TestGCMCounterWraps(t *testing.T) {
-	before := testkit.Size().Carries
+	before, tops := append([]int{3, 63, 64, 65, 512, 513, 600}, testkit.Size().Carries...), []byte{0, 0x7f, 0xff}
+	if testkit.Boundary() {
+		before, tops = []int{1, 2, 17, 64, 513}, tops[1:2]
+	}
 	for _, s := range gcmSubjects(t) {
 		x, seal := must(modes.NewGCM(s.block, 16, 16)), gcmSeal(s.reference, 16)
 		in := testkit.Random("in", 16<<10+5)
-		for _, d := range append([]int{1, 2, 3, 63, 64, 65, 512, 513, 600}, before...) {
-			for _, top := range []byte{0, 0x7f, 0xff} {
+		for _, d := range before {
+			for _, top := range tops {
 				j0 := bytes.Repeat([]byte{top}, 16)
 				binary.BigEndian.PutUint32(j0[12:], -uint32(d))
 				nonce := nonceFor(s.reference, j0)

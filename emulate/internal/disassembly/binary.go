@@ -29,6 +29,12 @@ var Helpers = []Helper{
 	{"hwfeatures.xgetbv", 0, "+xsave"}, // behind CPUID's OSXSAVE
 	{"internal/instructions.rdtsc", 0, ""},
 	{"twofish.fillCountersAVX2", hwfeatures.IntelAVX2, ""}, // behind hasAVX2
+
+	// Kernels of ghash, behind its table, in the binaries of primitives that use it.
+	{"internal/ghash.updateAVX512", hwfeatures.IntelAVX512 | hwfeatures.IntelVAESVPCLMUL, ""},
+	{"internal/ghash.updateAVX2", hwfeatures.IntelAVX2 | hwfeatures.IntelVAESVPCLMUL, ""},
+	{"internal/ghash.updateSSE", hwfeatures.IntelPCLMUL | hwfeatures.IntelSSSE3, ""},
+	{"internal/ghash.updatePMULL", hwfeatures.ARMNEON | hwfeatures.ARMPMULL, ""},
 }
 
 // A program is a built binary's functions.
