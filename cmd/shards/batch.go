@@ -30,6 +30,9 @@ type newFile struct {
 // fault is called before each step that changes a file system. Tests have it fail, or kill the process.
 var fault = func(step, path string) error { return nil }
 
+// link is os.Link, or fails, in tests, as where there are no links.
+var link = os.Link
+
 func (f *newFile) Write(b []byte) (int, error) {
 	if err := fault("write", f.path); err != nil {
 		return 0, err
@@ -118,7 +121,7 @@ func (f *newFile) rename() error {
 		if err := fault("link", f.path); err != nil {
 			return err
 		}
-		err := os.Link(f.Name(), f.path)
+		err := link(f.Name(), f.path)
 		if err == nil {
 			f.renamed = true
 			if err := fault("remove", f.Name()); err != nil {

@@ -32,7 +32,7 @@ func (s *session) encode(words []string) error {
 	c := &set{
 		data:   s.data,
 		parity: s.parity,
-		unit:   s.unit,
+		unit:   unit,
 		size:   info.Size(),
 		matrix: erasure.Matrix(s.matrix),
 		mode:   info.Mode().Perm(),

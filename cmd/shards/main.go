@@ -9,7 +9,7 @@
 // names: a header in each says what it is. format.go describes it.
 //
 // The exit status is 0 where everything is done, or good; 1 where verify finds damage that repair can make up for; 2 where
-// too few shards are good, where the shard files are not of one set, and after every error; 130 after an interrupt.
+// too few shards are good, where the shard files are not of one set, and after every error; 130 where it was interrupted.
 //
 // A file has its name only when it is complete and on the disk, so whenever the program ends, even by SIGKILL or with the
 // power, each name has the file that it had before or the whole new one. Without --force nothing is overwritten, except
@@ -41,10 +41,10 @@ type options struct {
 	matrix       string
 	output       string
 	force        bool
-	unit         int // tests use others
 }
 
-const defaultUnit = 256 << 10
+// unit is how many bytes of a shard a stripe has in sets that encode makes. Tests have smaller ones.
+var unit = 256 << 10
 
 // A session is one run of the program.
 type session struct {
@@ -111,7 +111,7 @@ func main() {
 // run returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := &output{w: stdout}
-	err := execute(&session{options: options{unit: defaultUnit}, ctx: ctx, stdout: out, stderr: stderr}, args)
+	err := execute(&session{ctx: ctx, stdout: out, stderr: stderr}, args)
 	if err == nil {
 		err = out.err
 	}
