@@ -345,7 +345,7 @@ func (s *session) join(words []string) error {
 	if err := files.commit(s.ctx); err != nil {
 		return err
 	}
-	s.say("%s", path)
+	s.say("%s: joined", path)
 	for _, f := range c.shards {
 		if f != nil && f.state != good {
 			fmt.Fprintln(s.stderr, "shards:", printable(fmt.Sprintf("%s: %s; joined without it", f.path, f.why)))

@@ -265,19 +265,9 @@ func (c *collection) check() error {
 		}
 	}
 	if n := len(c.good()); n < c.data {
-		return &tooFewError{good: n, needed: c.data, example: c.example()}
+		return fmt.Errorf("too few good shards: %d, and %d are needed%s", n, c.data, c.example())
 	}
 	return nil
-}
-
-// A tooFewError says that shards are lost.
-type tooFewError struct {
-	good, needed int
-	example      string
-}
-
-func (e *tooFewError) Error() string {
-	return fmt.Sprintf("too few good shards: %d, and %d are needed%s", e.good, e.needed, e.example)
 }
 
 // example says what is wrong with one of the shards.

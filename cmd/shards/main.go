@@ -124,17 +124,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "shards: interrupted")
 		return statusInterrupted
 	}
-	if err != errSaid {
-		fmt.Fprintln(stderr, "shards:", printable(err.Error()))
-	}
+	fmt.Fprintln(stderr, "shards:", printable(err.Error()))
 	return statusError
 }
 
-// Errors of verify, which has said everything.
-var (
-	errRepairable = errors.New("repair can make up for the damage")
-	errSaid       = errors.New("said before")
-)
+// errRepairable is what verify returns where it has said everything else.
+var errRepairable = errors.New("repair can make up for the damage")
 
 func execute(s *session, args []string) error {
 	if len(args) == 0 {

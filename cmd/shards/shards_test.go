@@ -335,6 +335,21 @@ func TestNoHeader(t *testing.T) {
 	same(t, filepath.Dir(path), before)
 }
 
+// A header can promise more than there is, and more than anybody has the time or the memory for.
+func TestHugePromise(t *testing.T) {
+	for _, s := range []*set{
+		{data: 1, parity: 1, unit: 1, size: maxSize},
+		{data: 1, parity: 255, unit: maxUnit, size: maxSize},
+	} {
+		s.matrix, s.name, s.sums = matrices[0], "file", make([]sum, s.shards())
+		path := filepath.Join(t.TempDir(), "file")
+		write(t, shardPath(path, 0), append(s.header(0), "and little else"...))
+		for _, command := range []string{"verify", "repair", "join"} {
+			mustFail(t, []string{"too few good shards: 0", shardPath(path, 0), "truncated"}, command, path)
+		}
+	}
+}
+
 // Shard files are found in directories, under other names, and through links.
 func TestArguments(t *testing.T) {
 	path := encoded(t, 3, 2, 500)

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -47,9 +48,12 @@ func (s *set) hashes() []hash.Hash {
 	return h
 }
 
+// errLost says that shards turned out not to be good.
+var errLost = errors.New("shards are lost")
+
 // read reads shards from their beginnings to their ends and looks whether they are good. Those that turn out not to be are
-// marked, and not read on. For each stripe of the file, which has so many bytes, each is called with what was read of the
-// shards; those that were not read are empty, with capacity.
+// marked, and not read on; where none is left, it returns errLost. For each stripe of the file, which has so many bytes,
+// each is called with what was read of the shards; those that were not read are empty, with capacity.
 func (c *collection) read(ctx context.Context, codec *erasure.Codec, numbers []int, bar *progress, each func(blocks [][]byte, bytes int) error) error {
 	buffers, hashes := c.allocate(codec), c.hashes()
 	blocks := make([][]byte, c.set.shards())
@@ -78,6 +82,9 @@ func (c *collection) read(ctx context.Context, codec *erasure.Codec, numbers []i
 			hashes[i].Write(b)
 			blocks[i] = b
 		})
+		if !slices.ContainsFunc(numbers, func(i int) bool { return c.shards[i].state == good }) {
+			return errLost
+		}
 		offset += int64(size)
 		bar.add(len(numbers) * size)
 		return each(blocks, bytes)
@@ -93,11 +100,8 @@ func (c *collection) read(ctx context.Context, codec *erasure.Codec, numbers []i
 	return nil
 }
 
-// errLost says that a shard turned out not to be good while others were made of it.
-var errLost = errors.New("a shard is not good")
-
 // rebuild makes the wanted shards of k good ones, and calls each with the stripes of all of these, as read does. Only when
-// it returns nil was what it made right. It returns errLost where shards are no longer good, which it marks.
+// it returns nil was what it made right. It returns errLost where one of those is not good after all.
 func (c *collection) rebuild(ctx context.Context, wanted []bool, bar *progress, each func(blocks [][]byte, bytes int) error) error {
 	codec, err := c.codec()
 	if err != nil {
@@ -156,6 +160,9 @@ func (c *collection) scan(ctx context.Context, bar *progress) error {
 		consistent = consistent && ok
 		return err
 	})
+	if err == errLost {
+		return nil
+	}
 	if err == nil && !consistent && len(c.good()) == c.set.shards() {
 		err = errors.New("the checksums are right, but the parity is not that of the data: encode went wrong, or this machine is")
 	}
