@@ -25,17 +25,17 @@ func (c *Codec) decoder(p pattern) (*decoder, error) {
 	left, wanted := p.left.members(), p.wanted.members()
 	s := solve(c.data, c.rows(left), c.rows(wanted))
 	if len(s.unsolved) > 0 {
-		lost := pick(wanted, s.unsolved)
+		lost := pick(nil, wanted, s.unsolved)
 		if len(left) < c.data {
 			return nil, fmt.Errorf("erasure: %d shards left of %d needed to rebuild %s: %w", len(left), c.data, list(lost), ErrTooFewShards)
 		}
-		return nil, &SingularError{Dependent: pick(left, s.dependent), Lost: lost}
+		return nil, &SingularError{Dependent: pick(nil, left, s.dependent), Lost: lost}
 	}
 	tables, err := NewTables(s.coefficients)
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{inputs: pick(left, s.used), outputs: wanted, tables: tables}
+	d := &decoder{inputs: pick(nil, left, s.used), outputs: wanted, tables: tables}
 	c.decoders.put(p, d, max(1, cachedCoefficients/(c.data*max(1, c.parity))))
 	return d, nil
 }
@@ -53,13 +53,13 @@ func (c *Codec) rows(shards []int) [][]byte {
 	return rows
 }
 
-// pick returns the elements of s at the indexes.
-func pick[E any](s []E, indexes []int) []E {
-	picked := make([]E, len(indexes))
-	for n, i := range indexes {
-		picked[n] = s[i]
+// pick returns the elements of s at the indexes, in memory of into if there is enough.
+func pick[E any](into, s []E, indexes []int) []E {
+	into = into[:0]
+	for _, i := range indexes {
+		into = append(into, s[i])
 	}
-	return picked
+	return into
 }
 
 // cachedCoefficients is how many coefficients the decoders that a codec keeps have together, at 32 bytes or so each.

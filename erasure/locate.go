@@ -55,8 +55,8 @@ func (c *Codec) syndromes(shards [][]byte) *span {
 	s := &span{width: c.parity}
 	var mu sync.Mutex
 	c.tiles(len(shards[0]), c.data*c.parity, func(w *workspace, from, to int) {
-		expected := w.cutOutputs(w.scratch(c.parity), 0, to-from)
-		c.tables.encode(expected, w.cutSources(shards[:c.data], from, to))
+		expected := w.outputParts(w.scratch(c.parity), 0, to-from)
+		c.tables.encode(expected, w.sourceParts(shards[:c.data], from, to))
 		right := true
 		for i, p := range shards[c.data:] {
 			right = right && bytes.Equal(expected[i], p[from:to])
@@ -106,7 +106,7 @@ type locator struct {
 }
 
 // tries is how much work a locator does, in products.
-const tries = 1 << 29
+const tries = 1 << 27
 
 // try looks for sets of columns that have s in their span, of extra more than its dimension.
 //

@@ -10,19 +10,29 @@ import (
 	"github.com/twogather/twogather/internal/alias"
 )
 
-// checkApart checks that no output shares memory with another one or with a source.
+// checkApart checks that no output shares memory with another one or with a source. Slices one behind the other, as most
+// are, are quick to tell.
 func checkApart(outputs [][]byte, firstOutput int, sources [][]byte, firstSource int) error {
+	var before, read alias.Extent
+	for _, s := range sources {
+		read.Add(s)
+	}
 	for i, out := range outputs {
-		for j, other := range outputs[:i] {
-			if alias.AnyOverlap(out, other) {
-				return overlapError(firstOutput+i, firstOutput+j)
+		if before.Meets(out) {
+			for j, other := range outputs[:i] {
+				if alias.AnyOverlap(out, other) {
+					return overlapError(firstOutput+i, firstOutput+j)
+				}
 			}
 		}
-		for j, other := range sources {
-			if alias.AnyOverlap(out, other) {
-				return overlapError(firstOutput+i, firstSource+j)
+		if read.Meets(out) {
+			for j, other := range sources {
+				if alias.AnyOverlap(out, other) {
+					return overlapError(firstOutput+i, firstSource+j)
+				}
 			}
 		}
+		before.Add(out)
 	}
 	return nil
 }
@@ -51,7 +61,7 @@ func (c *Codec) encode(t *Tables, outputs, sources [][]byte) {
 		return
 	}
 	c.split(n, stepFor(n, workers), workers, func(w *workspace, from, to int) {
-		t.encode(w.cutOutputs(outputs, from, to), w.cutSources(sources, from, to))
+		t.encode(w.outputParts(outputs, from, to), w.sourceParts(sources, from, to))
 	})
 }
 
@@ -67,7 +77,7 @@ func (c *Codec) update(t *Tables, outputs [][]byte, column int, source []byte) {
 		return
 	}
 	c.split(n, stepFor(n, workers), workers, func(w *workspace, from, to int) {
-		t.update(w.cutOutputs(outputs, from, to), column, source[from:to])
+		t.update(w.outputParts(outputs, from, to), column, source[from:to])
 	})
 }
 
@@ -100,10 +110,21 @@ func stepFor(n, workers int) int {
 // split calls f for ranges of step bytes that make up n, from a number of goroutines of which the caller's is one. All
 // calls have returned when it does.
 func (c *Codec) split(n, step, workers int, f func(w *workspace, from, to int)) {
+	if workers > 1 {
+		c.splitAmong(n, step, workers, f)
+		return
+	}
+	w := c.workspace()
+	for from := 0; from < n; from += step {
+		f(w, from, min(from+step, n))
+	}
+	c.release(w)
+}
+
+func (c *Codec) splitAmong(n, step, workers int, f func(w *workspace, from, to int)) {
 	var next atomic.Int64
 	work := func() {
-		w := c.workspaces.Get().(*workspace)
-		defer c.workspaces.Put(w)
+		w := c.workspace()
 		for {
 			from := next.Add(int64(step)) - int64(step)
 			if from >= int64(n) {
@@ -111,8 +132,7 @@ func (c *Codec) split(n, step, workers int, f func(w *workspace, from, to int)) 
 			}
 			f(w, int(from), min(int(from)+step, n))
 		}
-		clear(w.sources[:cap(w.sources)])
-		clear(w.outputs[:cap(w.outputs)])
+		c.release(w)
 	}
 	var others sync.WaitGroup
 	for range workers - 1 {
@@ -122,37 +142,50 @@ func (c *Codec) split(n, step, workers int, f func(w *workspace, from, to int)) 
 	others.Wait()
 }
 
-// A workspace is what one goroutine needs besides the shards.
+// A workspace is what one goroutine needs besides the shards. It saves making it anew.
 type workspace struct {
-	sources, outputs [][]byte // for parts of shards
+	sources, outputs [][]byte // for shards or parts of them
+	rebuilt          [][]byte
+	delta            [1][]byte
 	buffers          [][]byte
 }
 
-func (w *workspace) cutSources(shards [][]byte, from, to int) [][]byte {
-	w.sources = cut(w.sources, shards, from, to)
-	return w.sources
+func (c *Codec) workspace() *workspace { return c.workspaces.Get().(*workspace) }
+
+// release keeps a workspace for the next one who needs one, and no memory of this one.
+func (c *Codec) release(w *workspace) {
+	clear(w.sources)
+	clear(w.outputs)
+	clear(w.rebuilt)
+	c.workspaces.Put(w)
 }
 
-func (w *workspace) cutOutputs(shards [][]byte, from, to int) [][]byte {
-	w.outputs = cut(w.outputs, shards, from, to)
-	return w.outputs
+func (w *workspace) sourceParts(shards [][]byte, from, to int) [][]byte {
+	return partsOf(&w.sources, shards, from, to)
 }
 
-// cut returns a part of each shard, in memory of parts if there is enough.
-func cut(parts, shards [][]byte, from, to int) [][]byte {
-	parts = parts[:0]
-	for _, s := range shards {
-		parts = append(parts, s[from:to])
+func (w *workspace) outputParts(shards [][]byte, from, to int) [][]byte {
+	return partsOf(&w.outputs, shards, from, to)
+}
+
+// partsOf returns a part of each shard, in memory of parts if that is needed.
+func partsOf(parts *[][]byte, shards [][]byte, from, to int) [][]byte {
+	if from == 0 && len(shards) > 0 && to == len(shards[0]) {
+		return shards
 	}
-	return parts
+	*parts = (*parts)[:0]
+	for _, s := range shards {
+		*parts = append(*parts, s[from:to])
+	}
+	return *parts
 }
 
-// scratch returns buffers of tileSize bytes, at least so many. Their contents do not matter.
+// scratch returns so many buffers of tileSize bytes. Their contents do not matter.
 func (w *workspace) scratch(buffers int) [][]byte {
 	if len(w.buffers) < buffers {
 		w.buffers = allocate(buffers, tileSize)
 	}
-	return w.buffers
+	return w.buffers[:buffers]
 }
 
 // allocate returns zeroed slices of size bytes as [Codec.AllocAligned] describes them.

@@ -1,7 +1,6 @@
 package erasure
 
 import (
-	"crypto/subtle"
 	"fmt"
 )
 
@@ -53,20 +52,26 @@ func (c *Codec) reconstruct(shards [][]byte, wanted func(i int) bool) error {
 	if err != nil {
 		return err
 	}
-	rebuilt := make([][]byte, len(shards))
+	w := c.workspace()
+	defer c.release(w)
+	if w.rebuilt == nil {
+		w.rebuilt = make([][]byte, c.TotalShards())
+	}
 	for _, i := range d.outputs {
 		if cap(shards[i]) >= size {
-			rebuilt[i] = shards[i][:size]
+			w.rebuilt[i] = shards[i][:size]
 		} else {
-			rebuilt[i] = make([]byte, size)
+			w.rebuilt[i] = make([]byte, size)
 		}
 	}
-	if err := checkApart(rebuilt, 0, shards, 0); err != nil {
+	if err := checkApart(w.rebuilt, 0, shards, 0); err != nil {
 		return err
 	}
-	c.encode(d.tables, pick(rebuilt, d.outputs), pick(shards, d.inputs))
+	w.outputs = pick(w.outputs, w.rebuilt, d.outputs)
+	w.sources = pick(w.sources, shards, d.inputs)
+	c.encode(d.tables, w.outputs, w.sources)
 	for _, i := range d.outputs {
-		shards[i] = rebuilt[i]
+		shards[i] = w.rebuilt[i]
 	}
 	return nil
 }
@@ -86,7 +91,7 @@ func (c *Codec) DecodeIdx(dst [][]byte, expectInput []bool, input [][]byte) erro
 		return err
 	}
 	if expectInput == nil {
-		return merge(dst, input)
+		return c.merge(dst, input)
 	}
 	if len(expectInput) != c.TotalShards() {
 		return fmt.Errorf("erasure: %d inputs expected or not, of %d shards: %w", len(expectInput), c.TotalShards(), ErrInvalidInput)
@@ -120,7 +125,7 @@ func (c *Codec) DecodeIdx(dst [][]byte, expectInput []bool, input [][]byte) erro
 	if err := checkApart(dst, 0, input, 0); err != nil {
 		return err
 	}
-	outputs := pick(dst, d.outputs)
+	outputs := pick(nil, dst, d.outputs)
 	for column, i := range d.inputs {
 		if len(input[i]) > 0 {
 			c.update(d.tables, outputs, column, input[i])
@@ -130,7 +135,7 @@ func (c *Codec) DecodeIdx(dst [][]byte, expectInput []bool, input [][]byte) erro
 }
 
 // merge adds results of DecodeIdx to others.
-func merge(dst, input [][]byte) error {
+func (c *Codec) merge(dst, input [][]byte) error {
 	for i, in := range input {
 		if len(in) > 0 && len(in) != len(dst[i]) {
 			return sizeError(i, len(in), len(dst[i]))
@@ -141,7 +146,7 @@ func merge(dst, input [][]byte) error {
 	}
 	for i, in := range input {
 		if len(in) > 0 {
-			subtle.XORBytes(dst[i], dst[i], in)
+			c.update(plus, dst[i:i+1], 0, in)
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (s *Stream) Encode(data []io.Reader, parity []io.Writer) error {
 	}
 	shards := c.AllocAligned(s.blockSize())
 	return s.blocks(data, shards[:c.data], func(sources [][]byte) error {
-		outputs := cut(nil, shards[c.data:], 0, len(sources[0]))
+		outputs := partsOf(new([][]byte), shards[c.data:], 0, len(sources[0]))
 		c.encode(c.tables, outputs, sources)
 		return write(parity, outputs)
 	})
@@ -122,7 +122,7 @@ func (s *Stream) Reconstruct(valid []io.Reader, fill []io.Writer) error {
 		for _, i := range d.outputs {
 			rebuilt[i] = shards[i][:len(blocks[d.inputs[0]])]
 		}
-		c.encode(d.tables, pick(rebuilt, d.outputs), pick(blocks, d.inputs))
+		c.encode(d.tables, pick(nil, rebuilt, d.outputs), pick(nil, blocks, d.inputs))
 		return write(fill, rebuilt)
 	})
 }
@@ -137,11 +137,10 @@ func (s *Stream) Split(data io.Reader, dst []io.Writer, size int64) error {
 	}
 	shardSize := (size-1)/int64(len(dst)) + 1
 	p := progress{s, 0}
-	data = io.TeeReader(data, &p)
 	for i, w := range dst {
 		w = numberedWriter{w, i}
 		n := min(shardSize, size-p.done)
-		switch _, err := io.CopyN(w, data, n); err {
+		switch _, err := io.CopyN(io.MultiWriter(w, &p), data, n); err {
 		case nil:
 		case io.EOF:
 			return fmt.Errorf("erasure: %d bytes of %d to split: %w", p.done, size, ErrShortData)
@@ -168,7 +167,7 @@ func (s *Stream) Join(dst io.Writer, shards []io.Reader, outSize int64) error {
 	}
 	p := progress{s, 0}
 	for i, r := range shards {
-		_, err := io.CopyN(dst, io.TeeReader(numberedReader{r, i}, &p), outSize-p.done)
+		_, err := io.CopyN(io.MultiWriter(dst, &p), numberedReader{r, i}, outSize-p.done)
 		if err != nil && err != io.EOF {
 			return err
 		}
@@ -192,7 +191,12 @@ type progress struct {
 	done int64
 }
 
-func (p *progress) Write(b []byte) (int, error) { return len(b), p.add(len(b)) }
+func (p *progress) Write(b []byte) (int, error) {
+	if err := p.add(len(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
 
 func (p *progress) add(n int) error {
 	if p.done += int64(n); p.Progress == nil {

@@ -18,3 +18,26 @@ func AnyOverlap(x, y []byte) bool {
 func InexactOverlap(x, y []byte) bool {
 	return AnyOverlap(x, y) && unsafe.SliceData(x) != unsafe.SliceData(y)
 }
+
+// An Extent is the smallest stretch of memory that has given slices in it.
+type Extent struct{ start, end uintptr }
+
+// Add makes the stretch one that has x in it too.
+func (e *Extent) Add(x []byte) {
+	if len(x) == 0 {
+		return
+	}
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+	end := start + uintptr(len(x))
+	if e.end == 0 {
+		*e = Extent{start, end}
+		return
+	}
+	e.start, e.end = min(e.start, start), max(e.end, end)
+}
+
+// Meets reports whether x has a part in the stretch. Where it has none, it overlaps no slice in it.
+func (e *Extent) Meets(x []byte) bool {
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+	return len(x) > 0 && start < e.end && e.start < start+uintptr(len(x))
+}

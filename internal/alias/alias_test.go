@@ -33,3 +33,25 @@ func TestOverlap(t *testing.T) {
 		})
 	}
 }
+
+func TestExtent(t *testing.T) {
+	b := make([]byte, 10)
+	var e Extent
+	if e.Meets(b) {
+		t.Error("an empty stretch meets a slice")
+	}
+	e.Add(b[6:7])
+	e.Add(nil)
+	e.Add(b[3:4])
+	e.Add(b[4:4])
+	for from := range 11 {
+		for to := from; to <= 10; to++ {
+			if got, want := e.Meets(b[from:to]), from < to && from < 7 && to > 3; got != want {
+				t.Errorf("[%d:%d] meets [3:7]: %v", from, to, got)
+			}
+		}
+	}
+	if e.Meets(nil) {
+		t.Error("nil meets a slice")
+	}
+}
