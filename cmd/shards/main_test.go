@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,26 +27,6 @@ func TestMain(m *testing.M) {
 		os.Setenv("TMPDIR", "/dev/shm")
 	}
 	os.Exit(m.Run())
-}
-
-// program returns the program as a process to be started.
-func program(env []string, args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
-	// The race detector sleeps a second before it exits unless told not to.
-	cmd.Env = append(append(os.Environ(), "SHARDS_TEST_MAIN=1", "GORACE=atexit_sleep_ms=0"), env...)
-	return cmd
-}
-
-// runProgram runs the program in a process; a status of -1 means that a signal ended it.
-func runProgram(t *testing.T, cmd *exec.Cmd) (stdout, stderr string, status int) {
-	t.Helper()
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
-		t.Fatal(err)
-	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
 // call runs the program in this process.
