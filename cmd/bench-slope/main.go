@@ -4,6 +4,7 @@
 //	bench-slope cipher twofish               the kernels that this processor uses
 //	bench-slope cipher twofish --kernel all  every kernel that it can run
 //	bench-slope cipher --constant-time       the constant-time ones that it uses
+//	bench-slope mac                          message authentication codes
 //	bench-slope hwf                          the processor, its features, and what they choose
 //	bench-slope list                         every kernel, usable or not
 //
@@ -29,6 +30,7 @@ type command struct {
 
 var commands = []command{
 	{"cipher", "[ALGORITHM...]", "speed of ciphers: " + cipherNames() + "; all if none is named", runCipher},
+	{"mac", "[ALGORITHM...]", "speed of message authentication codes: " + macNames() + "; all if none is named", runMAC},
 	{"hwf", "", "the processor, its features and the kernels they choose", runHWF},
 	{"list", "", "every kernel, with what it requires and whether it is used", runList},
 }

@@ -21,7 +21,7 @@ type options struct {
 	keyBits     int
 }
 
-// The default takes three to six seconds for one cipher.
+// The default takes ten to twenty seconds for one cipher.
 const (
 	defaultRepetitions = 2000
 	maxRepetitions     = 100_000 // the times of one figure still fit in memory
@@ -161,7 +161,8 @@ func writeHelp(w io.Writer) {
 	}
 	fmt.Fprintf(w, `
 Figures are costs of a byte without the cost of the call: the slope of a line through the median times of buffers of
-%d to %d bytes. The environment variables TWOGATHER_HWF and TWOGATHER_KERNEL count; hwf shows what they change.
+%d to %d bytes. The modes are libgcrypt's; CCM, SIV and GCM-SIV are left out. The environment variables
+TWOGATHER_HWF and TWOGATHER_KERNEL count; hwf shows what they change.
 `, minSize, maxSize)
 }
 
