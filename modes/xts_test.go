@@ -137,7 +137,10 @@ func TestXTSMisuse(t *testing.T) {
 		}
 		one("data unit is larger than 2^20 blocks", large, large[:largest+1])
 		one("data unit is larger than 2^20 blocks", large, large)
-		f.sector(large, large[:largest], 0)
+		if !testkit.Boundary() {
+			f.sector(large, large[:largest], 0)
+			f.sectors(large, large, 16, 0) // as many sectors as one likes
+		}
 		for _, d := range []int{1, 16, 31} {
 			one("invalid buffer overlap", dst[d:], dst[:32])
 			one("invalid buffer overlap", dst, dst[d:d+32])
@@ -148,6 +151,5 @@ func TestXTSMisuse(t *testing.T) {
 		for _, size := range []int{-1, 0, 1, 15} {
 			testkit.MustPanic(t, "xts: data unit is smaller than a block", func() { f.sectors(dst, src[:64], size, 0) }, dst)
 		}
-		f.sectors(large, large, 16, 0) // as many sectors as one likes
 	}
 }
