@@ -29,8 +29,8 @@ var sideModes = []sideMode{
 	},
 	{
 		"CFB", modes.EncryptCFB,
-		//lint:ignore SA1019 this is what ours stands in for
 		func(b cipher.Block, iv []byte) func(dst, src []byte) {
+			//lint:ignore SA1019 this is what ours stands in for
 			return cipher.NewCFBEncrypter(b, iv).XORKeyStream
 		},
 		func(int) int { return 1 }, "cipher.newCFB: IV length must equal block size",
