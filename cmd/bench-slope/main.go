@@ -4,6 +4,7 @@
 //	bench-slope cipher twofish               the kernels that this processor uses
 //	bench-slope cipher twofish --kernel all  every kernel that it can run
 //	bench-slope cipher --constant-time       the constant-time ones that it uses
+//	bench-slope raid6                        P and Q of arrays of 4 to 96 disks, by every kernel
 //	bench-slope hwf                          the processor, its features, and what they choose
 //	bench-slope list                         every kernel, usable or not
 //
@@ -29,6 +30,7 @@ type command struct {
 
 var commands = []command{
 	{"cipher", "[ALGORITHM...]", "speed of ciphers: " + cipherNames() + "; all if none is named", runCipher},
+	{"raid6", "", "speed of RAID-6, by kernels and numbers of disks", runRaid6},
 	{"hwf", "", "the processor, its features and the kernels they choose", runHWF},
 	{"list", "", "every kernel, with what it requires and whether it is used", runList},
 }
@@ -36,6 +38,7 @@ var commands = []command{
 // A session is one run of the program.
 type session struct {
 	options
+	args     []string       // as they were given
 	features hwfeatures.Set // those that count in this run
 	out      *output
 	stderr   io.Writer
@@ -81,6 +84,7 @@ func execute(args []string, out *output, stderr io.Writer) error {
 		if c.name == words[0] {
 			return c.run(&session{
 				options:  opts,
+				args:     args,
 				features: hwfeatures.Enabled().Without(opts.disable),
 				out:      out,
 				stderr:   stderr,

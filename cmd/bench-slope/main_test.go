@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -63,7 +64,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help leaves --%s out", o.name)
 		}
 	}
-	for _, word := range []string{"cipher", "hwf", "list", "twofish"} {
+	for _, word := range []string{"cipher", "raid6", "hwf", "list", "twofish"} {
 		if !strings.Contains(help, word) {
 			t.Errorf("the help leaves %s out", word)
 		}
@@ -94,8 +95,8 @@ func TestWrongArguments(t *testing.T) {
 		{"cipher --bogus=1 twofish", []string{"-bogus", "--csv"}},
 		{"cipher --kernel", []string{"argument", "-kernel"}},
 		{"cipher --kernel=", []string{"-kernel", "name"}},
-		{"--csv", []string{"cipher, hwf, list"}},
-		{"chipher", []string{`"chipher"`, "cipher, hwf, list"}},
+		{"--csv", []string{"cipher, raid6, hwf, list"}},
+		{"chipher", []string{`"chipher"`, "cipher, raid6, hwf, list"}},
 		{"hwf twofish", []string{`"twofish"`}},
 		{"list twofish", []string{`"twofish"`}},
 		{"cipher twofish rot13", []string{`"rot13"`, "twofish"}},
@@ -147,7 +148,7 @@ func TestUnusableKernel(t *testing.T) {
 func TestOptionsStandAnywhere(t *testing.T) {
 	want := options{
 		verbose: true, mhz: 3200.5, disable: hwfeatures.IntelAVX2 | hwfeatures.IntelGFNI | hwfeatures.ARMSVE,
-		repetitions: 7, kernel: "generic", keyBits: 192,
+		repetitions: 7, kernel: "generic", keyBits: 192, raid6: newRaid6Options(),
 	}
 	for _, args := range []string{
 		"--verbose --cpu-mhz 3200.5 --disable-hwf intel-avx2,intel-gfni --disable-hwf arm-sve --repetitions 7 " +
@@ -158,7 +159,7 @@ func TestOptionsStandAnywhere(t *testing.T) {
 			"--repetitions 7 --kernel all --kernel generic --key-size 128 --key-size 192",
 	} {
 		got, words, err := parse(strings.Fields(args))
-		if err != nil || got != want || strings.Join(words, " ") != "cipher twofish" {
+		if err != nil || !reflect.DeepEqual(got, want) || strings.Join(words, " ") != "cipher twofish" {
 			t.Errorf("%s: %+v, words %q, %v", args, got, words, err)
 		}
 	}

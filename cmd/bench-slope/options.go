@@ -19,6 +19,7 @@ type options struct {
 	repetitions int
 	kernel      string // "": those that the features select
 	keyBits     int
+	raid6       raid6Options
 }
 
 // The default takes three to six seconds for one cipher.
@@ -63,6 +64,10 @@ var optionTable = []option{
 	}},
 	{"kernel", "NAME|all", "one kernel, or each that the processor can run; see list", setKernel},
 	{"key-size", "BITS", "128, 192 or 256 (default 256)", setKeySize},
+	{"disks", "N,N", "raid6: numbers of disks, P and Q included (default 4,8,16,24,48,96)", setDisks},
+	{"chunk", "BYTES", "raid6: length of each disk's chunk (default 4096)", setChunk},
+	{"placement", "aligned|staggered|both", "raid6: where in a page chunks begin (default both)", setPlacement},
+	{"op", "gen|xor|recover", "raid6: syndrome, update of all disks, or recovery of two (default gen)", setOp},
 }
 
 func setClock(o *options, value string) error {
@@ -120,7 +125,7 @@ func setKeySize(o *options, value string) error {
 
 // parse takes the options out of args, wherever they stand, and returns the other words.
 func parse(args []string) (o options, words []string, err error) {
-	o = options{repetitions: defaultRepetitions, keyBits: 256}
+	o = options{repetitions: defaultRepetitions, keyBits: 256, raid6: newRaid6Options()}
 	flags := flag.NewFlagSet("bench-slope", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the error says it all
 	for _, opt := range optionTable {

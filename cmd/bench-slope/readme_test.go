@@ -4,26 +4,32 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/twogather/twogather/internal/kernel"
 )
 
-// The README's table of kernels has this architecture's in the order of the table in the code, among those of others.
+// The README has a table of each primitive's kernels, with this architecture's in the order of the table in the code.
 func TestREADME(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var listed []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|").FindAllStringSubmatch(string(text), -1) {
-		listed = append(listed, m[1])
-	}
 	for _, p := range kernel.Primitives() {
 		if len(p.Kernels) == 1 {
-			t.Skip("this build has no other kernels than generic")
+			continue // this build has no other kernels than generic
 		}
-		var own []string
+		_, table, ok := strings.Cut(string(text), "\n| "+p.Name+" kernel |")
+		if !ok {
+			t.Errorf("the README has no table of %s's kernels", p.Name)
+			continue
+		}
+		table, _, _ = strings.Cut(table, "\n\n")
+		var listed, own []string
+		for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)` \\|").FindAllStringSubmatch(table, -1) {
+			listed = append(listed, m[1])
+		}
 		for _, k := range p.Kernels {
 			own = append(own, k.Name)
 		}
@@ -31,7 +37,7 @@ func TestREADME(t *testing.T) {
 		if !slices.Equal(here, own) {
 			t.Errorf("the README lists %q, the table of %s is %q", here, p.Name, own)
 		}
-		if elsewhere := len(listed) - len(here); elsewhere == 0 {
+		if p.Name == "twofish" && len(listed) == len(here) {
 			t.Errorf("the README lists no kernel of another architecture")
 		}
 	}
