@@ -39,7 +39,7 @@ var kernels = kernel.Table[funcs]{
 		Name:     "avx2",
 		Requires: hwfeatures.IntelAVX2,
 		Batch:    64,
-		Funcs:    funcs{dot: dotAVX2, update: updateAVX2, add: addAVX2, split: splitAVX2, dotSplit: dotSplitAVX2},
+		Funcs:    funcs{dot: dotAVX2, update: updateAVX2, add: addAVX2},
 	},
 	kernelGeneric: genericKernel,
 }
@@ -60,18 +60,18 @@ func formOf(k uint8) form {
 
 // dotWith, updateWith and addWith call kernel k's functions directly.
 
-func dotWith(k uint8, p *pass) {
+func dotWith(k uint8, p *pass, from, to int) {
 	switch k {
 	case kernelGFNI512:
-		dotGFNI512(p)
+		dotGFNI512(p, from, to)
 	case kernelGFNI:
-		dotGFNI(p)
+		dotGFNI(p, from, to)
 	case kernelAVX512:
-		dotAVX512(p)
+		dotAVX512(p, from, to)
 	case kernelAVX2:
-		dotAVX2(p)
+		dotAVX2(p, from, to)
 	default:
-		dotGeneric(p)
+		dotGeneric(p, from, to)
 	}
 }
 
@@ -96,15 +96,4 @@ func addWith(k uint8, output, source []byte, from, to int) {
 		return
 	}
 	addAVX2(output, source, from, to)
-}
-
-// splits reports whether kernel k has split and dotSplit, which splitWith and dotSplitWith call.
-func splits(k uint8) bool { return k == kernelAVX2 }
-
-func splitWith(_ uint8, nibbles *byte, sources [][]byte, from, to int) {
-	splitAVX2(nibbles, sources, from, to)
-}
-
-func dotSplitWith(_ uint8, nibbles *byte, outputs [][]byte, entries *byte, sources, from, to int) {
-	dotSplitAVX2(nibbles, outputs, entries, sources, from, to)
 }

@@ -11,16 +11,10 @@ var kernels = kernel.Table[funcs]{kernelGeneric: genericKernel}
 
 func formOf(uint8) form { return form{plainEntries(), 1} }
 
-func dotWith(_ uint8, p *pass) { dotGeneric(p) }
+func dotWith(_ uint8, p *pass, from, to int) { dotGeneric(p, from, to) }
 
 func updateWith(_ uint8, outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int) {
 	updateGeneric(outputs, source, entries, from, to)
 }
 
 func addWith(_ uint8, output, source []byte, from, to int) { addGeneric(output, source, from, to) }
-
-func splits(uint8) bool { return false }
-
-func splitWith(uint8, *byte, [][]byte, int, int) {}
-
-func dotSplitWith(uint8, *byte, [][]byte, *byte, int, int, int) {}

@@ -62,7 +62,10 @@ func TestAEADSizes(t *testing.T) {
 	s := subjects(t)[0]
 	for _, m := range aeadModes {
 		for tagSize := m.minTag; tagSize <= 16; tagSize++ {
-			for _, nonceSize := range m.nonces {
+			for i, nonceSize := range m.nonces {
+				if testkit.Boundary() && i != tagSize%len(m.nonces) {
+					continue
+				}
 				aead := must(m.make(s.block, nonceSize, tagSize))
 				if aead.NonceSize() != nonceSize || aead.Overhead() != tagSize {
 					t.Fatalf("%s: NonceSize() = %d, Overhead() = %d, want %d and %d", m.name, aead.NonceSize(), aead.Overhead(), nonceSize, tagSize)

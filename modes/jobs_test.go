@@ -29,8 +29,8 @@ var sideModes = []sideMode{
 	},
 	{
 		"CFB", modes.EncryptCFB,
-		//lint:ignore SA1019 this is what ours stands in for
 		func(b cipher.Block, iv []byte) func(dst, src []byte) {
+			//lint:ignore SA1019 this is what ours stands in for
 			return cipher.NewCFBEncrypter(b, iv).XORKeyStream
 		},
 		func(int) int { return 1 }, "cipher.newCFB: IV length must equal block size",
@@ -46,51 +46,55 @@ func TestSideBySide(t *testing.T) {
 		"all kinds":  func(i int) int { return i * 7 % 23 },
 		"ascending":  func(i int) int { return i },
 		"descending": func(i int) int { return max(100-i, 0) },
-		"one long":   func(i int) int { return 1 + i%50/49*200 },
+		"one long":   func(i int) int { return 1 + i%50/49*90 },
 	}
 	counts := []int{0, 1, 2, 3, 15, 16, 17, 63, 64, 65, 79, 80, 81, 127, 128, 129, 200}
 	if testkit.Boundary() {
-		counts = []int{0, 1, 2, 17, 64, 80, 81, 129}
+		counts = []int{0, 1, 17, 64, 81}
 	}
 	for _, s := range subjects(t) {
-		size := s.block.BlockSize()
-		for _, m := range sideModes {
-			for name, blocks := range lengths {
-				for _, count := range counts {
-					jobs, memory := make([]modes.Job, count), make([][]byte, count)
-					var src, iv, want [][]byte
-					for i := range jobs {
-						n := blocks(i) * size
-						if m.unit(size) == 1 && n > 0 {
-							n -= i % min(size, 9)
-						}
-						seed := fmt.Sprint(name, count, i)
-						src, iv = append(src, testkit.Random(seed, n)), append(iv, testkit.Random("iv"+seed, size))
-						want = append(want, make([]byte, n))
-						m.want(s.reference, iv[i])(want[i], src[i])
-						memory[i] = bytes.Repeat([]byte{0xa5}, n+4)
-						j := &jobs[i]
-						j.Dst, j.Src, j.IV = memory[i][2:], bytes.Clone(src[i]), bytes.Clone(iv[i])
-						if i%3 == 1 {
-							copy(memory[i][2:], src[i])
-							j.Src = memory[i][2 : n+2]
-						}
-						if i%3 == 2 {
-							j.Dst = memory[i][2 : n+2 : n+2]
-						}
+		t.Run(s.name, func(t *testing.T) { testSideBySide(t, s, lengths, counts) })
+	}
+}
+
+func testSideBySide(t *testing.T, s subject, lengths map[string]func(i int) int, counts []int) {
+	size := s.block.BlockSize()
+	for _, m := range sideModes {
+		for name, blocks := range lengths {
+			for _, count := range counts {
+				jobs, memory := make([]modes.Job, count), make([][]byte, count)
+				var src, iv, want [][]byte
+				for i := range jobs {
+					n := blocks(i) * size
+					if m.unit(size) == 1 && n > 0 {
+						n -= i % min(size, 9)
 					}
-					m.got(s.block, jobs)
-					for i, j := range jobs {
-						n := len(want[i])
-						if !bytes.Equal(memory[i][2:n+2], want[i]) {
-							t.Fatalf("%s, %s, %s, job %d of %d: wrong result", s.name, m.name, name, i, count)
-						}
-						if !bytes.Equal(append(memory[i][:2:2], memory[i][n+2:]...), []byte{0xa5, 0xa5, 0xa5, 0xa5}) {
-							t.Fatalf("%s, %s, %s, job %d of %d: written outside", s.name, m.name, name, i, count)
-						}
-						if !bytes.Equal(j.IV, iv[i]) || i%3 != 1 && !bytes.Equal(j.Src, src[i]) {
-							t.Fatalf("%s, %s, %s, job %d of %d: an input was written to", s.name, m.name, name, i, count)
-						}
+					seed := fmt.Sprint(name, count, i)
+					src, iv = append(src, testkit.Random(seed, n)), append(iv, testkit.Random("iv"+seed, size))
+					want = append(want, make([]byte, n))
+					m.want(s.reference, iv[i])(want[i], src[i])
+					memory[i] = bytes.Repeat([]byte{0xa5}, n+4)
+					j := &jobs[i]
+					j.Dst, j.Src, j.IV = memory[i][2:], bytes.Clone(src[i]), bytes.Clone(iv[i])
+					if i%3 == 1 {
+						copy(memory[i][2:], src[i])
+						j.Src = memory[i][2 : n+2]
+					}
+					if i%3 == 2 {
+						j.Dst = memory[i][2 : n+2 : n+2]
+					}
+				}
+				m.got(s.block, jobs)
+				for i, j := range jobs {
+					n := len(want[i])
+					if !bytes.Equal(memory[i][2:n+2], want[i]) {
+						t.Fatalf("%s, %s, %s, job %d of %d: wrong result", s.name, m.name, name, i, count)
+					}
+					if !bytes.Equal(append(memory[i][:2:2], memory[i][n+2:]...), []byte{0xa5, 0xa5, 0xa5, 0xa5}) {
+						t.Fatalf("%s, %s, %s, job %d of %d: written outside", s.name, m.name, name, i, count)
+					}
+					if !bytes.Equal(j.IV, iv[i]) || i%3 != 1 && !bytes.Equal(j.Src, src[i]) {
+						t.Fatalf("%s, %s, %s, job %d of %d: an input was written to", s.name, m.name, name, i, count)
 					}
 				}
 			}

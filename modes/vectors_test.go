@@ -48,12 +48,12 @@ func makers() []maker {
 	return all
 }
 
-// TestKnownAnswers runs the embedded answers for CBC, CTR and, as messages, ECB.
+// TestKnownAnswers runs the embedded answers for all modes and, as messages, ECB.
 func TestKnownAnswers(t *testing.T) {
 	runAnswers(t, vectors.Twofish(), true)
 }
 
-// TestPublicAnswers runs the answers for CBC and CTR of the folder that TWOGATHER_VECTORS names. Package twofish runs
+// TestPublicAnswers runs the answers for modes of the folder that TWOGATHER_VECTORS names. Package twofish runs
 // those for ECB.
 func TestPublicAnswers(t *testing.T) {
 	testkit.PublicAnswers(t, func(f vectors.File) func(t *testing.T) {
@@ -98,16 +98,7 @@ func runAnswers(t *testing.T, cases []vectors.Case, thorough bool) {
 		}
 		answers++
 		for i := range makers {
-			c, err := makers[i].make(v.Key)
-			switch {
-			case err != nil:
-			case v.Repeat > 1:
-				err = checkMonteCarlo(c, v, plaintext, ciphertext, thorough && !makers[i].slow)
-			case v.Mode == vectors.CTR:
-				err = checkCTR(c, v)
-			default:
-				err = checkBlockMode(c, v)
-			}
+			err := checkAnswer(makers[i], v, plaintext, ciphertext, thorough)
 			if err != nil {
 				failures[i] = append(failures[i], err)
 			}
@@ -129,6 +120,102 @@ func runAnswers(t *testing.T, cases []vectors.Case, thorough bool) {
 			t.Logf("%d answers, %d wrong", answers, len(failures[i]))
 		})
 	}
+}
+
+// checkAnswer checks an answer with a maker's cipher; plaintext and ciphertext are a Monte Carlo case's.
+func checkAnswer(m maker, v *vectors.Case, plaintext, ciphertext []byte, thorough bool) error {
+	if v.Mode == vectors.XTS {
+		data, err := m.make(v.Key[:len(v.Key)/2])
+		if err != nil {
+			return err
+		}
+		tweak, err := m.make(v.Key[len(v.Key)/2:])
+		if err != nil {
+			return err
+		}
+		return checkXTS(data, tweak, v)
+	}
+	c, err := m.make(v.Key)
+	switch {
+	case err != nil:
+		return err
+	case v.Repeat > 1:
+		return checkMonteCarlo(c, v, plaintext, ciphertext, thorough && !m.slow)
+	}
+	switch v.Mode {
+	case vectors.CTR:
+		return checkCTR(c, v)
+	case vectors.CFB:
+		return checkStreams(modes.NewCFBEncrypter, modes.NewCFBDecrypter, c, v)
+	case vectors.OFB:
+		return checkStreams(modes.NewOFB, modes.NewOFB, c, v)
+	case vectors.CMAC:
+		return v.CheckTag(modes.SumCMAC(c, v.Plaintext))
+	case vectors.EAX:
+		return checkAEAD(modes.NewEAX, c, v)
+	case vectors.OCB:
+		return checkAEAD(modes.NewOCB, c, v)
+	}
+	return checkBlockMode(c, v)
+}
+
+// checkStreams encrypts and decrypts a message, in one call and in calls of growing length, in place.
+func checkStreams(encrypter, decrypter func(b cipher.Block, iv []byte) cipher.Stream, b cipher.Block, v *vectors.Case) error {
+	for _, first := range []int{len(v.Plaintext), 1} {
+		run := func(stream cipher.Stream, buf []byte) {
+			for n := first; len(buf) > 0; n += n/2 + 1 {
+				n = min(n, len(buf))
+				stream.XORKeyStream(buf[:n], buf[:n])
+				buf = buf[n:]
+			}
+		}
+		got := bytes.Clone(v.Plaintext)
+		run(encrypter(b, v.IV), got)
+		if err := v.CheckCiphertext(got); err != nil {
+			return err
+		}
+		run(decrypter(b, v.IV), got)
+		if err := v.CheckPlaintext(got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkXTS(data, tweak cipher.Block, v *vectors.Case) error {
+	x, err := modes.NewXTS(data, tweak)
+	if err != nil {
+		return err
+	}
+	got := make([]byte, len(v.Plaintext))
+	x.EncryptUnit(got, v.Plaintext, [16]byte(v.IV))
+	if err := v.CheckCiphertext(got); err != nil {
+		return err
+	}
+	x.DecryptUnit(got, got, [16]byte(v.IV))
+	return v.CheckPlaintext(got)
+}
+
+func checkAEAD(newAEAD func(b cipher.Block, nonceSize, tagSize int) (cipher.AEAD, error), b cipher.Block, v *vectors.Case) error {
+	aead, err := newAEAD(b, len(v.IV), len(v.Tag))
+	if err != nil {
+		return err
+	}
+	sealed := aead.Seal(nil, v.IV, v.Plaintext, v.Additional)
+	n := len(v.Plaintext)
+	if v.Ciphertext != nil {
+		if err := v.CheckCiphertext(sealed[:n]); err != nil {
+			return err
+		}
+	}
+	if err := v.CheckTag(sealed[n:]); err != nil {
+		return err
+	}
+	plaintext, err := aead.Open(sealed[:0], v.IV, sealed, v.Additional)
+	if err != nil {
+		return fmt.Errorf("%s: %w", v.Where, err)
+	}
+	return v.CheckPlaintext(plaintext)
 }
 
 // checkBlockMode encrypts and decrypts a message: in one call, in calls of 1, 2, 3 … blocks, and in place.

@@ -108,7 +108,7 @@ func (t tweak) double() tweak {
 
 // An xtsBuffer is what a call needs and must not have on its stack: what goes through an interface escapes.
 type xtsBuffer struct {
-	masks  [bulkBuffer]byte // of consecutive blocks
+	masks  [bulkBuffer]byte    // of consecutive blocks
 	starts [80 * xtsBlock]byte // as many as the largest batch
 	last   [2 * xtsBlock]byte
 }

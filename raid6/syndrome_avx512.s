@@ -5,20 +5,19 @@
 #include "textflag.h"
 
 // func syndromeAVX512x1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
-TEXT ·syndromeAVX512x1(SB), $0-80
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·syndromeAVX512x1(SB), $8-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -29,50 +28,169 @@ TEXT ·syndromeAVX512x1(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 
 	// 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
-	TESTQ     R13, R13
+	CMPQ      (SP), $+0
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ      $+1, R12
+	JEQ        skip08
 	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+
+skip08:
+	TESTQ      $+2, R12
+	JEQ        skip09
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
 
-more05:
+skip09:
+	TESTQ      $+4, R12
+	JEQ        skip10
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	DECQ       R12
+	JNE        eight11
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish12
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk06
-	CMPQ    R12, R9
-	JEQ     finish08
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more05
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
 
-finish08:
+finish12:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
@@ -92,43 +210,53 @@ next02:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
-	TESTQ      R13, R13
-	JEQ        begin10
+	CMPQ       (SP), $+0
+	JEQ        begin14
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	ADDQ       $+24, BX
-	JMP        more11
+	JMP        run15
 
-begin10:
+begin14:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more11
 
-disk12:
+run15:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run16:
+	TESTQ R12, R12
+	JEQ   disks17
+
+disk18:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk18
 
-more11:
+disks17:
+	TESTQ   R14, R14
+	JLT     finish19
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk12
-	CMPQ    R12, R9
-	JEQ     finish14
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more11
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run16
 
-finish14:
+finish19:
 	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
@@ -141,15 +269,15 @@ DATA polynomial<>+0(SB)/8, $0x1d1d1d1d1d1d1d1d
 GLOBL polynomial<>(SB), RODATA|NOPTR, $8
 
 // func xorSyndromeAVX512x1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·xorSyndromeAVX512x1(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -160,33 +288,146 @@ TEXT ·xorSyndromeAVX512x1(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 64 bytes
 	JMP next02
 
 visit03:
-	MOVQ      R8, BX
-	MOVQ      R9, R12
-	MOVQ      (BX), CX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-	JMP       more05
-
-disk06:
+	MOVQ       R8, BX
 	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
+	SUBQ       $+24, BX
+	VMOVDQU64  (CX)(AX*1), Z0
+	VMOVDQA64  Z0, Z4
+	MOVQ       R9, R12
+	TESTQ      $+1, R12
+	JEQ        skip07
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+
+skip07:
+	TESTQ      $+2, R12
+	JEQ        skip08
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
 
-more05:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk06
+skip08:
+	TESTQ      $+4, R12
+	JEQ        skip09
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	DECQ       R12
+	JNE        eight10
+
+disks06:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -217,24 +458,28 @@ next02:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R9, R12
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more11
+	MOVQ       R9, R12
+	TESTQ      R12, R12
+	JEQ        disks14
 
-disk12:
+disk15:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk15
 
-more11:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk12
+disks14:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -260,20 +505,19 @@ DATA nibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles<>(SB), RODATA|NOPTR, $8
 
 // func syndromeAVX512x2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
-TEXT ·syndromeAVX512x2(SB), $0-80
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·syndromeAVX512x2(SB), $8-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -284,62 +528,244 @@ TEXT ·syndromeAVX512x2(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 
 	// 2 vectors of 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
-	TESTQ     R13, R13
+	CMPQ      (SP), $+0
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
 	VMOVDQU64 64(DI)(AX*1), Z1
 	VMOVDQU64 64(SI)(AX*1), Z5
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 	VMOVDQU64 64(CX)(AX*1), Z1
 	VMOVDQA64 Z1, Z5
-	JMP       more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ      $+1, R12
+	JEQ        skip08
 	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	VPXORQ     64(CX), Z1, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+
+skip08:
+	TESTQ      $+2, R12
+	JEQ        skip09
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VMOVDQU64  64(CX)(AX*1), Z9
-	VPXORQ     Z9, Z1, Z1
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 
-more05:
+skip09:
+	TESTQ      $+4, R12
+	JEQ        skip10
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	DECQ       R12
+	JNE        eight11
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish12
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk06
-	CMPQ    R12, R9
-	JEQ     finish08
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
 	VPSHUFB Z5, Z15, Z13
 	VPADDB  Z5, Z5, Z5
 	VPXORQ  Z13, Z5, Z5
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more05
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
 
-finish08:
+finish12:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
@@ -354,56 +780,64 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next13
 
-visit10:
+visit14:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
-	TESTQ     R13, R13
-	JEQ       begin11
+	CMPQ      (SP), $+0
+	JEQ       begin15
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	ADDQ      $+24, BX
-	JMP       more12
+	JMP       run16
 
-begin11:
+begin15:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
 
-disk13:
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run17:
+	TESTQ R12, R12
+	JEQ   disks18
+
+disk19:
 	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	DECQ       R12
+	JNE        disk19
 
-more12:
+disks18:
+	TESTQ   R14, R14
+	JLT     finish20
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk13
-	CMPQ    R12, R9
-	JEQ     finish15
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more12
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run17
 
-finish15:
+finish20:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next09:
+next13:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit14
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -414,43 +848,53 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
-	TESTQ      R13, R13
-	JEQ        begin17
+	CMPQ       (SP), $+0
+	JEQ        begin22
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	ADDQ       $+24, BX
-	JMP        more18
+	JMP        run23
 
-begin17:
+begin22:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
 
-disk19:
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk26
 
-more18:
+disks25:
+	TESTQ   R14, R14
+	JLT     finish27
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk19
-	CMPQ    R12, R9
-	JEQ     finish21
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more18
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run24
 
-finish21:
+finish27:
 	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
@@ -460,15 +904,15 @@ done01:
 	RET
 
 // func xorSyndromeAVX512x2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·xorSyndromeAVX512x2(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -479,40 +923,216 @@ TEXT ·xorSyndromeAVX512x2(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 2 vectors of 64 bytes
 	JMP next02
 
 visit03:
-	MOVQ      R8, BX
-	MOVQ      R9, R12
-	MOVQ      (BX), CX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-	VMOVDQU64 64(CX)(AX*1), Z1
-	VMOVDQA64 Z1, Z5
-	JMP       more05
-
-disk06:
+	MOVQ       R8, BX
 	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
+	SUBQ       $+24, BX
+	VMOVDQU64  (CX)(AX*1), Z0
+	VMOVDQA64  Z0, Z4
+	VMOVDQU64  64(CX)(AX*1), Z1
+	VMOVDQA64  Z1, Z5
+	MOVQ       R9, R12
+	TESTQ      $+1, R12
+	JEQ        skip07
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	VPXORQ     64(CX), Z1, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+
+skip07:
+	TESTQ      $+2, R12
+	JEQ        skip08
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VMOVDQU64  64(CX)(AX*1), Z9
-	VPXORQ     Z9, Z1, Z1
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 
-more05:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk06
+skip08:
+	TESTQ      $+4, R12
+	JEQ        skip09
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	DECQ       R12
+	JNE        eight10
+
+disks06:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -546,28 +1166,30 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next11
 
-visit10:
+visit12:
 	MOVQ      R8, BX
-	MOVQ      R9, R12
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
+	MOVQ      R9, R12
+	TESTQ     R12, R12
+	JEQ       disks15
 
-disk13:
+disk16:
 	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	DECQ       R12
+	JNE        disk16
 
-more12:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk13
+disks15:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -584,10 +1206,10 @@ more12:
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
 
-next09:
+next11:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit12
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -598,24 +1220,28 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R9, R12
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
+	MOVQ       R9, R12
+	TESTQ      R12, R12
+	JEQ        disks20
 
-disk19:
+disk21:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk21
 
-more18:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk19
+disks20:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -638,20 +1264,19 @@ done01:
 	RET
 
 // func syndromeAVX512x4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
-TEXT ·syndromeAVX512x4(SB), $0-80
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·syndromeAVX512x4(SB), $8-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -662,15 +1287,14 @@ TEXT ·syndromeAVX512x4(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 
 	// 4 vectors of 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
-	TESTQ     R13, R13
+	CMPQ      (SP), $+0
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
@@ -680,11 +1304,11 @@ visit03:
 	VMOVDQU64 128(SI)(AX*1), Z6
 	VMOVDQU64 192(DI)(AX*1), Z3
 	VMOVDQU64 192(SI)(AX*1), Z7
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 	VMOVDQU64 64(CX)(AX*1), Z1
@@ -693,37 +1317,346 @@ begin04:
 	VMOVDQA64 Z2, Z6
 	VMOVDQU64 192(CX)(AX*1), Z3
 	VMOVDQA64 Z3, Z7
-	JMP       more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ      $+1, R12
+	JEQ        skip08
 	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	VPXORQ     64(CX), Z1, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+	VPXORQ     128(CX), Z2, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(CX), Z12, Z6
+	VPXORQ     192(CX), Z3, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(CX), Z13, Z7
+
+skip08:
+	TESTQ      $+2, R12
+	JEQ        skip09
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VMOVDQU64  64(CX)(AX*1), Z9
-	VPXORQ     Z9, Z1, Z1
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VMOVDQU64  128(CX)(AX*1), Z10
-	VPXORQ     Z10, Z2, Z2
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VPSHUFB    Z6, Z15, Z12
 	VPADDB     Z6, Z6, Z6
 	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VMOVDQU64  192(CX)(AX*1), Z11
-	VPXORQ     Z11, Z3, Z3
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 
-more05:
+skip09:
+	TESTQ      $+4, R12
+	JEQ        skip10
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	DECQ       R12
+	JNE        eight11
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish12
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk06
-	CMPQ    R12, R9
-	JEQ     finish08
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
@@ -736,12 +1669,12 @@ more05:
 	VPSHUFB Z7, Z15, Z13
 	VPADDB  Z7, Z7, Z7
 	VPXORQ  Z13, Z7, Z7
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more05
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
 
-finish08:
+finish12:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
@@ -762,56 +1695,64 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next13
 
-visit10:
+visit14:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
-	TESTQ     R13, R13
-	JEQ       begin11
+	CMPQ      (SP), $+0
+	JEQ       begin15
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	ADDQ      $+24, BX
-	JMP       more12
+	JMP       run16
 
-begin11:
+begin15:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
 
-disk13:
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run17:
+	TESTQ R12, R12
+	JEQ   disks18
+
+disk19:
 	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	DECQ       R12
+	JNE        disk19
 
-more12:
+disks18:
+	TESTQ   R14, R14
+	JLT     finish20
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk13
-	CMPQ    R12, R9
-	JEQ     finish15
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more12
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run17
 
-finish15:
+finish20:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next09:
+next13:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit14
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -822,43 +1763,53 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
-	TESTQ      R13, R13
-	JEQ        begin17
+	CMPQ       (SP), $+0
+	JEQ        begin22
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	ADDQ       $+24, BX
-	JMP        more18
+	JMP        run23
 
-begin17:
+begin22:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
 
-disk19:
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk26
 
-more18:
+disks25:
+	TESTQ   R14, R14
+	JLT     finish27
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk19
-	CMPQ    R12, R9
-	JEQ     finish21
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more18
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run24
 
-finish21:
+finish27:
 	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
@@ -868,15 +1819,15 @@ done01:
 	RET
 
 // func xorSyndromeAVX512x4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·xorSyndromeAVX512x4(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -887,54 +1838,356 @@ TEXT ·xorSyndromeAVX512x4(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 4 vectors of 64 bytes
 	JMP next02
 
 visit03:
-	MOVQ      R8, BX
-	MOVQ      R9, R12
-	MOVQ      (BX), CX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-	VMOVDQU64 64(CX)(AX*1), Z1
-	VMOVDQA64 Z1, Z5
-	VMOVDQU64 128(CX)(AX*1), Z2
-	VMOVDQA64 Z2, Z6
-	VMOVDQU64 192(CX)(AX*1), Z3
-	VMOVDQA64 Z3, Z7
-	JMP       more05
-
-disk06:
+	MOVQ       R8, BX
 	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
+	SUBQ       $+24, BX
+	VMOVDQU64  (CX)(AX*1), Z0
+	VMOVDQA64  Z0, Z4
+	VMOVDQU64  64(CX)(AX*1), Z1
+	VMOVDQA64  Z1, Z5
+	VMOVDQU64  128(CX)(AX*1), Z2
+	VMOVDQA64  Z2, Z6
+	VMOVDQU64  192(CX)(AX*1), Z3
+	VMOVDQA64  Z3, Z7
+	MOVQ       R9, R12
+	TESTQ      $+1, R12
+	JEQ        skip07
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	VPXORQ     64(CX), Z1, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+	VPXORQ     128(CX), Z2, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(CX), Z12, Z6
+	VPXORQ     192(CX), Z3, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(CX), Z13, Z7
+
+skip07:
+	TESTQ      $+2, R12
+	JEQ        skip08
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VMOVDQU64  64(CX)(AX*1), Z9
-	VPXORQ     Z9, Z1, Z1
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VMOVDQU64  128(CX)(AX*1), Z10
-	VPXORQ     Z10, Z2, Z2
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VPSHUFB    Z6, Z15, Z12
 	VPADDB     Z6, Z6, Z6
 	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VMOVDQU64  192(CX)(AX*1), Z11
-	VPXORQ     Z11, Z3, Z3
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 
-more05:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk06
+skip08:
+	TESTQ      $+4, R12
+	JEQ        skip09
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	DECQ       R12
+	JNE        eight10
+
+disks06:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -990,28 +2243,30 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next11
 
-visit10:
+visit12:
 	MOVQ      R8, BX
-	MOVQ      R9, R12
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
+	MOVQ      R9, R12
+	TESTQ     R12, R12
+	JEQ       disks15
 
-disk13:
+disk16:
 	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	DECQ       R12
+	JNE        disk16
 
-more12:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk13
+disks15:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -1028,10 +2283,10 @@ more12:
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
 
-next09:
+next11:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit12
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -1042,24 +2297,28 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R9, R12
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
+	MOVQ       R9, R12
+	TESTQ      R12, R12
+	JEQ        disks20
 
-disk19:
+disk21:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk21
 
-more18:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk19
+disks20:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -1082,20 +2341,19 @@ done01:
 	RET
 
 // func parityAVX512(p []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
-TEXT ·parityAVX512(SB), $0-56
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·parityAVX512(SB), $8-56
 	// The disks from the last one down
-	MOVQ   s+48(FP), CX
-	MOVQ   data_base+24(FP), R9
-	MOVQ   data_len+32(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+48(FP), CX
+	MOVQ data_base+24(FP), BX
+	MOVQ data_len+32(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ (CX), AX
@@ -1109,43 +2367,187 @@ TEXT ·parityAVX512(SB), $0-56
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
-	TESTQ     R13, R13
+	CMPQ      (SP), $+0
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 64(DI)(AX*1), Z1
 	VMOVDQU64 128(DI)(AX*1), Z2
 	VMOVDQU64 192(DI)(AX*1), Z3
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQU64 64(CX)(AX*1), Z1
 	VMOVDQU64 128(CX)(AX*1), Z2
 	VMOVDQU64 192(CX)(AX*1), Z3
-	JMP       more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ  $+1, R12
+	JEQ    skip08
 	MOVQ   (BX), CX
-	VPXORQ (CX)(AX*1), Z0, Z0
-	VPXORQ 64(CX)(AX*1), Z1, Z1
-	VPXORQ 128(CX)(AX*1), Z2, Z2
-	VPXORQ 192(CX)(AX*1), Z3, Z3
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
 
-more05:
-	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk06
-	CMPQ    R12, R9
-	JEQ     finish08
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more05
+skip08:
+	TESTQ      $+2, R12
+	JEQ        skip09
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
 
-finish08:
+skip09:
+	TESTQ      $+4, R12
+	JEQ        skip10
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	DECQ       R12
+	JNE        eight11
+
+disks07:
+	TESTQ R14, R14
+	JLT   finish12
+	SUBQ  $+24, BX
+	MOVQ  R14, R12
+	MOVQ  R15, R14
+	MOVQ  $-1, R15
+	JMP   run06
+
+finish12:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z1, 64(DI)(AX*1)
 	VMOVDQU64 Z2, 128(DI)(AX*1)
@@ -1158,45 +2560,54 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next13
 
-visit10:
+visit14:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
-	TESTQ     R13, R13
-	JEQ       begin11
+	CMPQ      (SP), $+0
+	JEQ       begin15
 	VMOVDQU64 (DI)(AX*1), Z0
-	ADDQ      $+24, BX
-	JMP       more12
+	JMP       run16
 
-begin11:
+begin15:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
-	JMP       more12
 
-disk13:
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run17:
+	TESTQ R12, R12
+	JEQ   disks18
+
+disk19:
 	MOVQ   (BX), CX
-	VPXORQ (CX)(AX*1), Z0, Z0
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	DECQ   R12
+	JNE    disk19
 
-more12:
-	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk13
-	CMPQ    R12, R9
-	JEQ     finish15
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more12
+disks18:
+	TESTQ R14, R14
+	JLT   finish20
+	SUBQ  $+24, BX
+	MOVQ  R14, R12
+	MOVQ  R15, R14
+	MOVQ  $-1, R15
+	JMP   run17
 
-finish15:
+finish20:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next09:
+next13:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit14
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -1207,35 +2618,44 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
-	TESTQ      R13, R13
-	JEQ        begin17
+	CMPQ       (SP), $+0
+	JEQ        begin22
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	ADDQ       $+24, BX
-	JMP        more18
+	JMP        run23
 
-begin17:
+begin22:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	JMP        more18
 
-disk19:
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
+	DECQ       R12
+	JNE        disk26
 
-more18:
-	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk19
-	CMPQ    R12, R9
-	JEQ     finish21
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more18
+disks25:
+	TESTQ R14, R14
+	JLT   finish27
+	SUBQ  $+24, BX
+	MOVQ  R14, R12
+	MOVQ  R15, R14
+	MOVQ  $-1, R15
+	JMP   run24
 
-finish21:
+finish27:
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 
 done01:

@@ -128,9 +128,16 @@ func TestParsePublicErrors(t *testing.T) {
 	test(parseIntermediates, "KEYSIZE=128\nR[17]: x= 00000000 00000000 00000000 00000000.", "f:2: state 17 is out of order")
 	test(parseIntermediates, "KEYSIZE=128\nDecrypt()\nCT="+block, "f:3: decryption starts from another ciphertext")
 
-	test(parseBotan, "[AES]\nKey = 00", `f:2: the algorithm is "[AES]", want [Twofish]`)
+	test(parseBotan, "[AES]\nKey = 00", `f:1: the algorithm is "[AES]", want [Twofish] or [Twofish/XTS]`)
+	test(parseBotan, "Key = 00", `f:1: no algorithm above "Key = 00"`)
+	test(parseBotan, "[Twofish/XTS]\nKey = "+block+"\nIn = "+block+"\nOut = "+block, "f:4: the key has 16 bytes")
 	test(parseBotan, "[Twofish]\nKey = "+block+"\nOut = "+block, "f:3: the plaintext is empty")
-	test(parseBotan, "[Twofish]\nNonce = 00", `f:2: "Nonce" is not a name`)
+	test(parseBotan, "[Twofish]\nTweak = 00", `f:2: "Tweak" is not a name`)
+
+	test(parseLargeOCB, "keylen = 20", `f:1: keylen is "20"`)
+	test(parseLargeOCB, "tag = "+block, "f:1: a tag of 16 bytes behind a key of 0")
+	test(parseLargeOCB, "keylen = 16\ntag = 00", "f:2: a tag of 1 bytes behind a key of 16")
+	test(parseLargeOCB, "nonce = 00", `f:1: "nonce" is not a name`)
 
 	test(parseCryptoPP, "00 00", "f:1: 2 fields, want 3")
 	test(parseCryptoPP, "00 00 00", "f:1: the key has 1 bytes")
@@ -149,6 +156,7 @@ func FuzzParsePublic(f *testing.F) {
 		"KEYSIZE=128\nKEY=" + block + "\n;  00000000 00000000 --> 00000000\n; 00000000 00000000 Input whiten\n" +
 			"R[ 0]: x= 00000000 00000000 00000000 00000000.\nDecrypt()\n",
 		"[Twofish]\nKey = " + block + "\nIn = " + block + "\nOut = " + block + "\n",
+		"[Twofish/XTS]\nKey = " + block + block + "\nNonce = " + block + "\nIn = " + block + "00\nOut = " + block + "00\n",
 		block + " " + block + " " + block + "\n",
 		"key = " + block + "\niv = " + block + "\nlen = 7\nks = 00\nsha256 = " + block + block + "\n",
 	} {

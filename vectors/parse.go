@@ -136,10 +136,12 @@ func (p *parser) entry(b block) {
 		p.table()
 	case kind.value == "intermediate":
 		p.intermediate()
-	case kind.value == string(ECB), kind.value == string(CBC), kind.value == string(CTR):
-		p.message(Mode(kind.value))
 	default:
-		p.fail(kind.line, "unknown kind %q", abbreviate(kind.value))
+		if _, ok := rules[Mode(kind.value)]; !ok {
+			p.fail(kind.line, "unknown kind %q", abbreviate(kind.value))
+			break
+		}
+		p.message(Mode(kind.value))
 	}
 	for _, b := range []block{p.b, p.heading} {
 		for _, f := range b {
@@ -172,18 +174,60 @@ func (p *parser) need(name string) *field {
 func (p *parser) where() string      { return fmt.Sprintf("%s:%d", p.file, p.b[0].line) }
 func (p *parser) provenance() string { return p.heading.find("provenance").value }
 
+// A rule says what an entry of a mode consists of. Sizes are in bytes.
+type rule struct {
+	iv     [2]int // the least and the most
+	keys   int    // of a cipher, one after the other
+	unit   int    // the plaintext is multiples of it
+	least  int    // plaintext
+	sealed bool   // there may be additional data
+	tag    [2]int // the least and the most
+	noText bool   // there is no ciphertext
+}
+
+var oneBlock = [2]int{blockSize, blockSize}
+
+var rules = map[Mode]rule{
+	ECB:  {keys: 1, unit: blockSize, least: blockSize},
+	CBC:  {keys: 1, unit: blockSize, least: blockSize, iv: oneBlock},
+	CTR:  {keys: 1, unit: 1, least: 1, iv: oneBlock},
+	CFB:  {keys: 1, unit: 1, least: 1, iv: oneBlock},
+	OFB:  {keys: 1, unit: 1, least: 1, iv: oneBlock},
+	XTS:  {keys: 2, unit: 1, least: blockSize, iv: oneBlock},
+	CMAC: {keys: 1, unit: 1, tag: oneBlock, noText: true},
+	EAX:  {keys: 1, unit: 1, iv: [2]int{1, 1 << 16}, tag: [2]int{12, blockSize}, sealed: true},
+	OCB:  {keys: 1, unit: 1, iv: [2]int{1, blockSize - 1}, tag: [2]int{8, blockSize}, sealed: true},
+}
+
 func (p *parser) message(mode Mode) {
+	r := rules[mode]
 	c := Case{
 		Where:      p.where(),
 		Provenance: p.provenance(),
 		Mode:       mode,
 		Repeat:     1,
-		Key:        p.key("key"),
-		Plaintext:  p.bytes("plaintext"),
-		Ciphertext: p.bytes("ciphertext"),
 	}
-	if mode != ECB {
+	if r.keys == 1 {
+		c.Key = p.key("key")
+	} else {
+		c.Key = p.bytes("key")
+	}
+	c.Plaintext = p.bytes("plaintext")
+	if !r.noText {
+		c.Ciphertext = p.bytes("ciphertext")
+	}
+	switch r.iv {
+	case [2]int{}:
+	case oneBlock:
 		c.IV = p.block("iv")
+	default:
+		c.IV = p.bytes("iv")
+	}
+	if r.sealed {
+		c.Additional = p.bytes("ad")
+	}
+	if r.tag[1] > 0 {
+		c.Tag = p.bytes("tag")
 	}
 	if f := p.lookup("ciphertext-sha256"); f != nil {
 		if c.SHA256 = p.bytes(f.name); len(c.SHA256) != 32 {
@@ -211,21 +255,25 @@ func (p *parser) message(mode Mode) {
 
 // validate checks what tests rely on, whatever the format.
 func (c *Case) validate() error {
-	n := len(c.Plaintext)
+	r, n := rules[c.Mode], len(c.Plaintext)
+	within := func(n int, limits [2]int) bool { return n >= limits[0] && n <= limits[1] }
 	switch {
-	case len(c.Key) != 16 && len(c.Key) != 24 && len(c.Key) != 32:
+	case len(c.Key) != 16*r.keys && len(c.Key) != 24*r.keys && len(c.Key) != 32*r.keys:
 		return fmt.Errorf("the key has %d bytes", len(c.Key))
-	case (c.Mode != ECB) != (len(c.IV) == blockSize):
+	case !within(len(c.IV), r.iv):
 		return fmt.Errorf("the IV has %d bytes", len(c.IV))
-	case n == 0:
+	case !within(len(c.Tag), r.tag):
+		return fmt.Errorf("the tag has %d bytes", len(c.Tag))
+	case n == 0 && r.least > 0:
 		return errors.New("the plaintext is empty")
-	case c.Mode != CTR && n%blockSize != 0:
+	case n%r.unit != 0:
 		return fmt.Errorf("the plaintext has %d bytes, not whole blocks", n)
-	case c.SHA256 == nil && len(c.Ciphertext) != n:
+	case n < r.least:
+		return fmt.Errorf("the plaintext has %d bytes, less than a block", n)
+	case c.SHA256 == nil && len(c.Ciphertext) != n && !r.noText,
+		len(c.Ciphertext) > n, r.unit > 1 && len(c.Ciphertext) < blockSize:
 		return fmt.Errorf("the plaintext has %d bytes and the ciphertext %d", n, len(c.Ciphertext))
-	case len(c.Ciphertext) > n || len(c.Ciphertext) < blockSize && c.Mode != CTR:
-		return fmt.Errorf("the plaintext has %d bytes and the ciphertext %d", n, len(c.Ciphertext))
-	case c.Repeat > 1 && (n != blockSize || c.Mode == CTR || c.SHA256 != nil):
+	case c.Repeat > 1 && (n != blockSize || r.unit == 1 || c.SHA256 != nil):
 		return errors.New("only one block, in ECB or CBC, can be repeated")
 	}
 	return nil

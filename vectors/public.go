@@ -1,6 +1,8 @@
 package vectors
 
 import (
+	"crypto/sha1"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -300,22 +302,26 @@ func (r *lineReader) state(decrypting bool, states, g *[]uint32) error {
 	return nil
 }
 
-// parseBotan parses the layout of Botan's tests: lines Key = …, In = … and Out = … under a line [Twofish].
+// parseBotan parses the layout of Botan's tests: lines Key = …, In = … and Out = … under a line [Twofish], with Nonce = …
+// after the key under a line [Twofish/XTS].
 func parseBotan(file string, text []byte) (*Set, error) {
 	r := newLineReader(file, text)
 	var set Set
 	var c Case
-	algorithm := ""
+	var mode Mode
 	for r.next() {
 		if r.line == "" || r.line[0] == '#' {
 			continue
 		}
 		if r.line[0] == '[' {
-			algorithm = r.line
+			mode = map[string]Mode{"[Twofish]": ECB, "[Twofish/XTS]": XTS}[r.line]
+			if mode == "" {
+				return nil, r.errorf("the algorithm is %q, want [Twofish] or [Twofish/XTS]", abbreviate(r.line))
+			}
 			continue
 		}
-		if algorithm != "[Twofish]" {
-			return nil, r.errorf("the algorithm is %q, want [Twofish]", abbreviate(algorithm))
+		if mode == "" {
+			return nil, r.errorf("no algorithm above %q", abbreviate(r.line))
 		}
 		name, value, _ := strings.Cut(r.line, "=")
 		b, err := r.hex(strings.TrimSpace(value))
@@ -324,7 +330,9 @@ func parseBotan(file string, text []byte) (*Set, error) {
 		}
 		switch name = strings.TrimSpace(name); name {
 		case "Key":
-			c = Case{Where: r.where(), Provenance: file, Mode: ECB, Repeat: 1, Key: b}
+			c = Case{Where: r.where(), Provenance: file, Mode: mode, Repeat: 1, Key: b}
+		case "Nonce":
+			c.IV = b
 		case "In":
 			c.Plaintext = b
 		case "Out":
@@ -368,6 +376,54 @@ func parseCryptoPP(file string, text []byte) (*Set, error) {
 			return nil, r.errorf("%w", err)
 		}
 		set.Cases = append(set.Cases, c)
+	}
+	return &set, nil
+}
+
+// parseLargeOCB parses a size of key and a tag from lines keylen = … and tag = …. The rest is the same for all: the key
+// counts from 0; the nonce is 08 09 … 0F 00 01 02 03; plaintext and additional data are 2 MiB and two blocks, block i the
+// beginning of the SHA-1 of 16i as a little-endian number of 32 bits. The ciphertext is not given, so none is in the case.
+func parseLargeOCB(file string, text []byte) (*Set, error) {
+	const blocks = 1<<17 + 2
+	message := make([]byte, 0, blocks*blockSize)
+	for i := range uint32(blocks) {
+		sum := sha1.Sum(binary.LittleEndian.AppendUint32(nil, i*blockSize))
+		message = append(message, sum[:blockSize]...)
+	}
+	r := newLineReader(file, text)
+	var set Set
+	var key []byte
+	for r.next() {
+		if r.line == "" || r.line[0] == '#' {
+			continue
+		}
+		name, value, _ := strings.Cut(r.line, " = ")
+		switch name {
+		case "keylen":
+			n, err := strconv.Atoi(value)
+			if err != nil || n != 16 && n != 24 && n != 32 {
+				return nil, r.errorf("keylen is %q", abbreviate(value))
+			}
+			key = make([]byte, n)
+			for i := range key {
+				key[i] = byte(i)
+			}
+		case "tag":
+			tag, err := r.hex(value)
+			if err != nil {
+				return nil, err
+			}
+			if key == nil || len(tag) != blockSize {
+				return nil, r.errorf("a tag of %d bytes behind a key of %d", len(tag), len(key))
+			}
+			set.Cases = append(set.Cases, Case{
+				Where: r.where(), Provenance: file, Mode: OCB, Repeat: 1,
+				Key: key, IV: []byte{8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3},
+				Additional: message, Plaintext: message, Tag: tag,
+			})
+		default:
+			return nil, r.errorf("%q is not a name", abbreviate(name))
+		}
 	}
 	return &set, nil
 }

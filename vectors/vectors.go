@@ -13,9 +13,15 @@ import (
 type Mode string
 
 const (
-	ECB Mode = "ecb"
-	CBC Mode = "cbc"
-	CTR Mode = "ctr"
+	ECB  Mode = "ecb"
+	CBC  Mode = "cbc"
+	CTR  Mode = "ctr"
+	CFB  Mode = "cfb"
+	OFB  Mode = "ofb"
+	XTS  Mode = "xts"
+	CMAC Mode = "cmac"
+	EAX  Mode = "eax"
+	OCB  Mode = "ocb"
 )
 
 // A Case is one known answer. Whoever asks for it gets the same byte slices, which must not be changed.
@@ -28,12 +34,15 @@ type Case struct {
 	Where      string // file and line
 	Provenance string
 	Mode       Mode
-	Decrypt    bool // the direction in which the answer was published
-	Repeat     int  // at least 1
-	Key, IV    []byte
+	Decrypt    bool   // the direction in which the answer was published
+	Repeat     int    // at least 1
+	Key        []byte // in XTS the data's and the tweaks', one after the other
+	IV         []byte // in XTS the tweak, in EAX and OCB the nonce
+	Additional []byte // authenticated data, in EAX and OCB
 	Plaintext  []byte
 	Ciphertext []byte
 	SHA256     []byte // if not nil, the digest of the ciphertext, of which Ciphertext is only the beginning
+	Tag        []byte // in CMAC, EAX and OCB
 }
 
 // Input returns Plaintext or Ciphertext, whichever the published direction starts from.
@@ -67,6 +76,11 @@ func (c *Case) CheckCiphertext(got []byte) error {
 		return fmt.Errorf("%s: SHA-256 of the ciphertext is %x, want %x", c.Where, sum, c.SHA256)
 	}
 	return nil
+}
+
+// CheckTag returns an error that says where got is not the tag, or nil.
+func (c *Case) CheckTag(got []byte) error {
+	return c.check("tag", got, c.Tag)
 }
 
 // CheckPlaintext returns an error that says where got is not the plaintext, or nil.

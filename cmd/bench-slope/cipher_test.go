@@ -1,21 +1,27 @@
 package main
 
 import (
+	"bytes"
 	"crypto/cipher"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"golang.org/x/crypto/xts"
+
 	"github.com/twogather/twogather/hwfeatures"
 	"github.com/twogather/twogather/internal/kernel"
+	"github.com/twogather/twogather/modes"
 	"github.com/twogather/twogather/twofish"
 )
 
 // quick keeps a run short; with a given clock nothing is measured twice.
 var quick = []string{"--repetitions", "2", "--cpu-mhz", "2000"}
 
-var operations = []string{"ECB enc", "ECB dec", "CBC enc", "CBC dec", "CTR enc", "CTR dec"}
+var operations = []string{"ECB enc", "ECB dec", "CBC enc", "CBC dec", "CFB enc", "CFB dec", "OFB enc", "OFB dec",
+	"CTR enc", "CTR dec", "XTS enc", "XTS dec", "EAX enc", "EAX dec", "EAX auth", "OCB enc", "OCB dec", "OCB auth"}
 
 func usableKernels(primitive string, features hwfeatures.Set) (names []string) {
 	for _, k := range kernel.Lookup(primitive).Kernels {
@@ -33,7 +39,7 @@ func checkGroup(t *testing.T, lines []string) []string {
 		t.Fatalf("the group ends early: %q", lines)
 	}
 	for i, operation := range operations {
-		if !strings.HasPrefix(lines[i], "        "+operation+" | ") {
+		if !strings.HasPrefix(lines[i], fmt.Sprintf(" %14s | ", operation)) {
 			t.Errorf("row %d is %q, want %s", i, lines[i], operation)
 		}
 	}
@@ -181,10 +187,24 @@ func TestCipherRows(t *testing.T) {
 		},
 		"CBC": func(dst []byte) { cipher.NewCBCEncrypter(block, iv).CryptBlocks(dst, dst) },
 		"CTR": func(dst []byte) { cipher.NewCTR(block, iv).XORKeyStream(dst, dst) },
+		//lint:ignore SA1019 it is what the row does
+		"CFB": func(dst []byte) { cipher.NewCFBEncrypter(block, iv).XORKeyStream(dst, dst) },
+		//lint:ignore SA1019 it is what the row does
+		"OFB": func(dst []byte) { cipher.NewOFB(block, iv).XORKeyStream(dst, dst) },
+		"XTS": func(dst []byte) {
+			x, err := xts.NewCipher(func([]byte) (cipher.Block, error) { return block, nil }, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.Encrypt(dst, dst, 0)
+		},
 	}
 	for i, row := range cipherRows {
 		if got := row.mode + " " + row.operation; got != operations[i] {
 			t.Errorf("row %d is %s, want %s", i, got, operations[i])
+		}
+		if row.mode == "EAX" || row.mode == "OCB" {
+			continue // below
 		}
 		in, want := slices.Clone(text), slices.Clone(text)
 		if row.operation == "enc" {
@@ -195,6 +215,66 @@ func TestCipherRows(t *testing.T) {
 		row.setup(block, iv)(in)
 		if !slices.Equal(in, want) {
 			t.Errorf("%s %s is wrong", row.mode, row.operation)
+		}
+	}
+}
+
+// The rows of AEADs: what is sealed is opened, to where it came from, and authentication is all of the data.
+func TestAEADRows(t *testing.T) {
+	block, err := twofish.NewCipher(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	iv := []byte("0123456789abcdef")
+	eax, err := modes.NewEAX(block, 16, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ocb, err := modes.NewOCB(block, 15, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range cipherRows {
+		a := map[string]cipher.AEAD{"EAX": eax, "OCB": ocb}[row.mode]
+		if a == nil {
+			continue
+		}
+		run := row.setup(block, iv)
+		for _, n := range []int{16, 320, 16} {
+			buf := make([]byte, n+maxTag)
+			fill(buf)
+			want := bytes.Clone(buf)
+			if row.operation == "enc" {
+				want = a.Seal(nil, iv[:a.NonceSize()], buf[:n], nil)
+			}
+			run(buf[:n])
+			if !bytes.Equal(buf, want) {
+				t.Errorf("%s %s of %d bytes is wrong", row.mode, row.operation, n)
+			}
+		}
+	}
+}
+
+func TestMAC(t *testing.T) {
+	features := hwfeatures.Enabled()
+	for _, word := range []string{"", "CMAC_TWOFISH", "cmac-twofish"} {
+		out := mustCall(t, append(quick, strings.Fields("mac "+word)...)...)
+		lines := strings.Split(out, "\n")
+		if len(lines) != 5 || lines[0] != "MAC:" ||
+			lines[1] != "                    |  nanosecs/byte   mebibytes/sec   cycles/byte" ||
+			!strings.HasPrefix(lines[2], " CMAC_TWOFISH       | ") || lines[3] != "                    =" {
+			t.Errorf("mac %s prints %q", word, lines)
+		}
+	}
+	out := mustCall(t, append(quick, "mac", "--csv", "--key-size", "128", "--kernel", "all")...)
+	names := usableKernels("twofish", features)
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if len(lines) != len(names) {
+		t.Fatalf("%d lines for the kernels %q", len(lines), names)
+	}
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "mac,CMAC_TWOFISH128,,"+names[i]+",,") {
+			t.Errorf("line %d is %q, want kernel %s", i, line, names[i])
 		}
 	}
 }

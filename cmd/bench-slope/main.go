@@ -4,6 +4,7 @@
 //	bench-slope cipher twofish               the kernels that this processor uses
 //	bench-slope cipher twofish --kernel all  every kernel that it can run
 //	bench-slope cipher --constant-time       the constant-time ones that it uses
+//	bench-slope mac                          message authentication codes
 //	bench-slope erasure -k 10 -p 4 -s 32K    erasure coding
 //	bench-slope raid6                        RAID-6, every kernel from 4 to 96 disks
 //	bench-slope hwf                          the processor, its features, and what they choose
@@ -32,6 +33,7 @@ type command struct {
 
 var commands = []command{
 	{"cipher", "[ALGORITHM...]", "speed of ciphers: " + cipherNames() + "; all if none is named", runCipher},
+	{"mac", "[ALGORITHM...]", "speed of message authentication codes: " + macNames() + "; all if none is named", runMAC},
 	{"erasure", "", "speed of erasure coding, as ISA-L's erasure_code_perf prints it", runErasure},
 	{"raid6", "", "speed of RAID-6 from 4 to 96 disks, every kernel", runRAID6},
 	{"hwf", "", "the processor, its features and the kernels they choose", runHWF},

@@ -64,7 +64,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help leaves --%s out", o.name)
 		}
 	}
-	for _, word := range []string{"cipher", "erasure", "raid6", "hwf", "list", "twofish"} {
+	for _, word := range []string{"cipher", "mac", "erasure", "raid6", "hwf", "list", "twofish", "cmac_twofish", "CCM, SIV and GCM-SIV are left out"} {
 		if !strings.Contains(help, word) {
 			t.Errorf("the help leaves %s out", word)
 		}
@@ -95,11 +95,14 @@ func TestWrongArguments(t *testing.T) {
 		{"cipher --bogus=1 twofish", []string{"-bogus", "--csv"}},
 		{"cipher --kernel", []string{"argument", "-kernel"}},
 		{"cipher --kernel=", []string{"-kernel", "name"}},
-		{"--csv", []string{"cipher, erasure, raid6, hwf, list"}},
-		{"chipher", []string{`"chipher"`, "cipher, erasure, raid6, hwf, list"}},
+		{"--csv", []string{"cipher, mac, erasure, raid6, hwf, list"}},
+		{"chipher", []string{`"chipher"`, "cipher, mac, erasure, raid6, hwf, list"}},
 		{"hwf twofish", []string{`"twofish"`}},
 		{"list twofish", []string{`"twofish"`}},
 		{"cipher twofish rot13", []string{`"rot13"`, "twofish"}},
+		{"mac twofish", []string{`"twofish"`, "cmac_twofish"}},
+		{"mac cmac_rot13", []string{`"cmac_rot13"`, "cmac_twofish"}},
+		{"mac --count-instructions", []string{"no instructions"}},
 		{"cipher --kernel bogus", []string{`"bogus"`, "generic", "all"}},
 		{"cipher --kernel generi", []string{`"generi"`, "generic", "all"}},
 		{"cipher --key-size 64", []string{`"64"`, "128, 192 or 256"}},

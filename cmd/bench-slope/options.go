@@ -35,7 +35,7 @@ type options struct {
 	given []*option // in the order of the command line
 }
 
-// The default takes three to six seconds for one cipher.
+// The default takes ten to twenty seconds for one cipher.
 const (
 	defaultRepetitions = 2000
 	maxRepetitions     = 100_000 // the times of one figure still fit in memory
@@ -65,13 +65,13 @@ var optionTable = []option{
 		o.csv = true
 		return nil
 	}, ""},
-	{"cpu-mhz", "N|auto", "the clock that cycles are counted in; auto, the default, measures it", setClock, "cipher"},
+	{"cpu-mhz", "N|auto", "the clock that cycles are counted in; auto, the default, measures it", setClock, "cipher mac"},
 	{"disable-hwf", "A,B", "do without features, and without those that build on them", setDisable, ""},
-	{"repetitions", "N", fmt.Sprintf("how often each size is timed (default %d)", defaultRepetitions), setRepetitions, "cipher"},
+	{"repetitions", "N", fmt.Sprintf("how often each size is timed (default %d)", defaultRepetitions), setRepetitions, "cipher mac"},
 	{"unaligned", "", "move buffers off their alignment by one byte", func(o *options, _ string) error {
 		o.unaligned = true
 		return nil
-	}, "cipher"},
+	}, "cipher mac"},
 	{"count-instructions", "", "count instructions instead of taking times; works under emulation only", func(o *options, _ string) error {
 		o.count = true
 		return nil
@@ -85,7 +85,7 @@ var optionTable = []option{
 		return nil
 	}, "list"},
 	{"kernel", "NAME|all", "one kernel, or each that the processor can run; see list", setKernel, ""},
-	{"key-size", "BITS", "128, 192 or 256 (default 256)", setKeySize, "cipher"},
+	{"key-size", "BITS", "128, 192 or 256 (default 256)", setKeySize, "cipher mac"},
 	{"k", "N", "data shards (default 10)", setNumber(1, maxShards, func(o *options) *int { return &o.data }), "erasure"},
 	{"p", "N", "parity shards (default 4)", setNumber(1, maxShards, func(o *options) *int { return &o.parity }), "erasure"},
 	{"e", "N", "erased shards (default as many as parity shards)", setNumber(1, maxShards, func(o *options) *int { return &o.erased }), "erasure"},
@@ -226,7 +226,8 @@ func writeHelp(w io.Writer) {
 	}
 	fmt.Fprintf(w, `
 Figures are costs of a byte without the cost of the call: the slope of a line through the median times of buffers of
-%d to %d bytes. The environment variables TWOGATHER_HWF and TWOGATHER_KERNEL count; hwf shows what they change.
+%d to %d bytes. The modes are libgcrypt's; CCM, SIV and GCM-SIV are left out. The environment variables
+TWOGATHER_HWF and TWOGATHER_KERNEL count; hwf shows what they change.
 `, minSize, maxSize)
 }
 

@@ -21,12 +21,18 @@ func (s *session) reporter(name, title string) reporter {
 	switch csv := (csvReporter{w: s.out, name: name}); {
 	case s.csv && s.count:
 		return &csvCounts{csv}
+	case s.csv && name == "mac":
+		return &csvMACs{csv}
 	case s.csv:
 		return &csv
 	case s.count:
 		return &textCounts{w: s.out, title: title}
 	}
-	return &textReporter{w: s.out, title: title, auto: s.mhz == 0}
+	text := textReporter{w: s.out, title: title, auto: s.mhz == 0}
+	if name == "mac" {
+		return &textMACs{text}
+	}
+	return &text
 }
 
 // A textReporter prints libgcrypt's table. Only a measured clock has a column. A kernel that the user asked for stands
@@ -40,7 +46,12 @@ type textReporter struct {
 func (r *textReporter) section() { fmt.Fprintf(r.w, "%s:\n", r.title) }
 
 func (r *textReporter) begin(algorithm string, c choice) {
-	fmt.Fprintf(r.w, " %-14s | %14s %15s %13s", algorithm, "nanosecs/byte", "mebibytes/sec", "cycles/byte")
+	r.heading(fmt.Sprintf("%-14s", algorithm), c)
+}
+
+// heading writes the heads of the columns behind the first one's.
+func (r *textReporter) heading(first string, c choice) {
+	fmt.Fprintf(r.w, " %s | %14s %15s %13s", first, "nanosecs/byte", "mebibytes/sec", "cycles/byte")
 	if r.auto {
 		fmt.Fprintf(r.w, " %9s", "auto Mhz")
 	}
@@ -50,9 +61,12 @@ func (r *textReporter) begin(algorithm string, c choice) {
 	fmt.Fprintln(r.w)
 }
 
-func (r *textReporter) row(operation string, f figure) {
-	line := fmt.Sprintf(" %14s | %9s ns/B %9s MiB/s %9s c/B",
-		operation, number(f.ns), number(f.mebibytes()), number(f.cycles()))
+func (r *textReporter) row(operation string, f figure) { r.figures(fmt.Sprintf("%14s", operation), f) }
+
+// figures writes a row whose first column is first.
+func (r *textReporter) figures(first string, f figure) {
+	line := fmt.Sprintf(" %s | %9s ns/B %9s MiB/s %9s c/B",
+		first, number(f.ns), number(f.mebibytes()), number(f.cycles()))
 	if r.auto {
 		line += fmt.Sprintf(" %9s%s", number(f.mhz), spread(f))
 	}
@@ -60,6 +74,18 @@ func (r *textReporter) row(operation string, f figure) {
 }
 
 func (r *textReporter) end() { fmt.Fprintf(r.w, " %-14s =\n", "") }
+
+// A textMACs prints libgcrypt's table of MACs: their names stand in the rows, in a wider column.
+type textMACs struct{ textReporter }
+
+func (r *textMACs) begin(_ string, c choice)       { r.heading(fmt.Sprintf("%-18s", ""), c) }
+func (r *textMACs) row(algorithm string, f figure) { r.figures(fmt.Sprintf("%-18s", algorithm), f) }
+func (r *textMACs) end()                           { fmt.Fprintf(r.w, " %-18s =\n", "") }
+
+// A csvMACs leaves the field for the operation empty.
+type csvMACs struct{ csvReporter }
+
+func (r *csvMACs) row(_ string, f figure) { r.csvReporter.row("", f) }
 
 // A csvReporter prints libgcrypt's fields. The fourth, empty in libgcrypt, names the kernels, widest first.
 type csvReporter struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/twogather/twogather/twofish"
 	//lint:ignore SA1019 it is what we compare with
 	xtwofish "golang.org/x/crypto/twofish"
+	"golang.org/x/crypto/xts"
 )
 
 // What Twofish is measured at. "libgcrypt best" is libgcrypt's fastest path for many blocks, which is what it does for CBC
@@ -23,6 +24,16 @@ const (
 	ctr           = "CTR"
 	gcmSeal       = "GCM encrypt"
 	gcmOpen       = "GCM decrypt"
+	cfbEncrypt    = "CFB encrypt"
+	cfbDecrypt    = "CFB decrypt"
+	ofb           = "OFB"
+	xtsEncrypt    = "XTS encrypt"
+	xtsDecrypt    = "XTS decrypt"
+	xtsSectors    = "XTS encrypt, 512-byte sectors"
+	eaxEncrypt    = "EAX encrypt"
+	ocbEncrypt    = "OCB encrypt"
+	cmac          = "CMAC"
+	cbcSide       = "CBC encrypt, 64 messages"
 	blockEncrypt  = "Encrypt"
 	blockDecrypt  = "Decrypt"
 	bulkOne       = "EncryptBlocks of one"
@@ -37,6 +48,11 @@ func twofishWorks() []work {
 	var works []work
 	for _, mode := range []string{ecbEncrypt, ecbDecrypt, cbcEncrypt, cbcDecrypt, ctr, gcmSeal, gcmOpen} {
 		for _, size := range []int{16, 256, 4 << 10, 16 << 10, 64 << 10, 1 << 20} {
+			works = append(works, work{name: mode, size: size})
+		}
+	}
+	for _, mode := range []string{cfbEncrypt, cfbDecrypt, ofb, xtsEncrypt, xtsDecrypt, xtsSectors, eaxEncrypt, ocbEncrypt, cmac, cbcSide} {
+		for _, size := range []int{1 << 10, 16 << 10, 1 << 20} {
 			works = append(works, work{name: mode, size: size})
 		}
 	}
@@ -145,6 +161,15 @@ func goRunner(w work, newBlock func(key []byte) cipher.Block) runner {
 			return timed(func() { aead.Seal(sealed[:0], nonce, src, nil) })
 		}
 		return timed(func() { must(aead.Open(dst[:0], nonce, sealed, nil)) })
+	case cfbEncrypt, cfbDecrypt, ofb:
+		return ownStream(w, block, iv)
+	case xtsEncrypt, xtsDecrypt, xtsSectors:
+		return ownXTS(w, block, dst, src)
+	case eaxEncrypt, ocbEncrypt, cmac, cbcSide:
+		if _, ok := block.(modes.Bulk); ok {
+			return ownMode(w, block, iv, src)
+		}
+		return nil
 	case blockEncrypt:
 		return timed(func() { block.Encrypt(dst, src) })
 	case blockDecrypt:
@@ -155,6 +180,72 @@ func goRunner(w work, newBlock func(key []byte) cipher.Block) runner {
 		}
 	}
 	return nil
+}
+
+// ownStream measures streams of package modes, or, where the Block has one block at a time, of the standard library.
+func ownStream(w work, block cipher.Block, iv []byte) runner {
+	//lint:ignore SA1019 they are what we compare with
+	encrypter, decrypter, newOFB := cipher.NewCFBEncrypter, cipher.NewCFBDecrypter, cipher.NewOFB
+	if _, ok := block.(modes.Bulk); ok {
+		encrypter, decrypter, newOFB = modes.NewCFBEncrypter, modes.NewCFBDecrypter, modes.NewOFB
+	}
+	stream := map[string]func(cipher.Block, []byte) cipher.Stream{
+		cfbEncrypt: encrypter, cfbDecrypt: decrypter, ofb: newOFB,
+	}[w.name](block, iv)
+	dst, src := make([]byte, w.size), random(w.size)
+	return timed(func() { stream.XORKeyStream(dst, src) })
+}
+
+// ownXTS does the same with golang.org/x/crypto/xts.
+func ownXTS(w work, block cipher.Block, dst, src []byte) runner {
+	const sector = 512
+	same := func([]byte) (cipher.Block, error) { return block, nil }
+	theirs := must(xts.NewCipher(same, nil))
+	ours := must(modes.NewXTSCipher(same, nil))
+	_, own := block.(modes.Bulk)
+	switch {
+	case w.name == xtsEncrypt && own:
+		return timed(func() { ours.Encrypt(dst, src, 1) })
+	case w.name == xtsDecrypt && own:
+		return timed(func() { ours.Decrypt(dst, src, 1) })
+	case w.name == xtsSectors && own:
+		return timed(func() { ours.EncryptSectors(dst, src, sector, 1) })
+	case w.name == xtsEncrypt:
+		return timed(func() { theirs.Encrypt(dst, src, 1) })
+	case w.name == xtsDecrypt:
+		return timed(func() { theirs.Decrypt(dst, src, 1) })
+	}
+	return timed(func() {
+		for i := 0; i < len(src); i += sector {
+			theirs.Encrypt(dst[i:i+sector], src[i:i+sector], uint64(1+i/sector))
+		}
+	})
+}
+
+// ownMode measures what only package modes has.
+func ownMode(w work, block cipher.Block, iv, src []byte) runner {
+	sealed := make([]byte, 0, len(src)+16)
+	switch w.name {
+	case eaxEncrypt:
+		eax := must(modes.NewEAX(block, 16, 16))
+		return timed(func() { eax.Seal(sealed, iv, src, nil) })
+	case ocbEncrypt:
+		ocb := must(modes.NewOCB(block, 15, 16))
+		return timed(func() { ocb.Seal(sealed, iv[:15], src, nil) })
+	case cmac:
+		h := must(modes.NewCMAC(block))
+		return timed(func() {
+			h.Reset()
+			h.Write(src)
+			h.Sum(sealed)
+		})
+	}
+	jobs := make([]modes.Job, 64)
+	for i := range jobs {
+		message := src[i*w.size/64 : (i+1)*w.size/64]
+		jobs[i] = modes.Job{Dst: message, Src: message, IV: iv}
+	}
+	return timed(func() { modes.EncryptCBC(block, jobs) })
 }
 
 // freshKeys gives each operation another key.

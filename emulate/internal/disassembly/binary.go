@@ -28,6 +28,11 @@ var Helpers = []Helper{
 	{"hwfeatures.cpuid", 0, ""},
 	{"hwfeatures.xgetbv", 0, "+xsave"}, // behind CPUID's OSXSAVE
 	{"internal/instructions.rdtsc", 0, ""},
+	{"modes.xorAVX2", hwfeatures.IntelAVX2, ""}, // these behind hasAVX2
+	{"modes.foldAVX2", hwfeatures.IntelAVX2, ""},
+	{"modes.fillTweaksAVX2", hwfeatures.IntelAVX2, ""},
+	{"modes.fillOffsetsAVX2", hwfeatures.IntelAVX2, ""},
+	{"modes.prefetchSSE", 0, ""},
 	{"twofish.fillCountersAVX2", hwfeatures.IntelAVX2, ""}, // behind hasAVX2
 
 	// Kernels of ghash, behind its table, in the binaries of primitives that use it.
