@@ -44,8 +44,8 @@ type gcmState struct {
 // is the usual one. Tags have 12 to 16 bytes. The error is for other sizes, and for blocks that do not have 16 bytes.
 //
 // [crypto/cipher.NewGCM], NewGCMWithNonceSize and NewGCMWithTagSize return the same for ciphers of this module. The hash is
-// computed without addresses and branches that depend on keys or data. Open writes nothing but zeros to dst unless the tag
-// is right. For AES the standard library's GCM is faster.
+// computed without addresses and branches that depend on keys or data. Open decrypts while it authenticates, as the standard
+// library's does, and overwrites the plaintext with zeros where the tag is wrong. For AES the standard library's GCM is faster.
 func NewGCM(b cipher.Block, nonceSize, tagSize int) (cipher.AEAD, error) {
 	if err := aeadSizes("GCM", b, tagSize, minTag); err != nil {
 		return nil, err
@@ -73,18 +73,7 @@ func (x *gcm) Seal(dst, nonce, plaintext, additionalData []byte) []byte {
 	ciphertext, tag := out[:len(plaintext)], out[len(plaintext):]
 	s := x.start(nonce, additionalData)
 	defer x.states.Put(s)
-	if len(plaintext) <= gcmShort {
-		copy(ciphertext, s.cryptShort(plaintext))
-		x.hash.Update(&s.sum, ciphertext)
-	} else {
-		s.crypt(s.mask[:], zeroBlock[:])
-		for done := 0; done < len(plaintext); {
-			end := min(done+gcmPiece, len(plaintext))
-			s.crypt(ciphertext[done:end], plaintext[done:end])
-			x.hash.Update(&s.sum, ciphertext[done:end])
-			done = end
-		}
-	}
+	x.crypt(s, false, ciphertext, plaintext)
 	copy(tag, x.tag(s, len(additionalData), len(ciphertext)))
 	return all
 }
@@ -99,21 +88,10 @@ func (x *gcm) Open(dst, nonce, ciphertext, additionalData []byte) ([]byte, error
 	ciphertext, tag := ciphertext[:n], ciphertext[n:]
 	s := x.start(nonce, additionalData)
 	defer x.states.Put(s)
-	x.hash.Update(&s.sum, ciphertext)
-	short := s.short[:0]
-	if n <= gcmShort {
-		short = s.cryptShort(ciphertext)
-	} else {
-		s.crypt(s.mask[:], zeroBlock[:])
-	}
+	x.crypt(s, true, plaintext, ciphertext)
 	if subtle.ConstantTimeCompare(x.tag(s, len(additionalData), n)[:x.tagSize], tag) != 1 {
 		clear(plaintext)
 		return nil, errOpen
-	}
-	if n <= gcmShort {
-		copy(plaintext, short)
-	} else {
-		s.crypt(plaintext, ciphertext)
 	}
 	return all, nil
 }
@@ -151,6 +129,32 @@ func lengths(a, b int) (block [aeadBlock]byte) {
 	return block
 }
 
+// crypt makes the tag's mask, encrypts or decrypts src, and hashes the ciphertext.
+func (x *gcm) crypt(s *gcmState, decrypt bool, dst, src []byte) {
+	if len(src) <= gcmShort {
+		if decrypt {
+			x.hash.Update(&s.sum, src)
+		}
+		s.cryptShort(dst, src)
+		if !decrypt {
+			x.hash.Update(&s.sum, dst)
+		}
+		return
+	}
+	s.crypt(s.mask[:], zeroBlock[:])
+	for len(src) > 0 {
+		n := min(len(src), gcmPiece)
+		if decrypt {
+			x.hash.Update(&s.sum, src[:n])
+		}
+		s.crypt(dst[:n], src[:n])
+		if !decrypt {
+			x.hash.Update(&s.sum, dst[:n])
+		}
+		dst, src = dst[n:], src[n:]
+	}
+}
+
 // tag ends the hash and returns the whole tag, in s.
 func (x *gcm) tag(s *gcmState, additionalData, ciphertext int) []byte {
 	end := lengths(additionalData, ciphertext)
@@ -178,13 +182,12 @@ func (s *gcmState) crypt(dst, src []byte) {
 	s.ctr.XORKeyStream(dst, src)
 }
 
-// cryptShort is crypt of the mask and a short message, in one call. The result is in s.
-func (s *gcmState) cryptShort(src []byte) []byte {
-	n := aeadBlock + (len(src)+aeadBlock-1)&^(aeadBlock-1)
-	both := s.short[:n]
-	clear(both)
+// cryptShort is crypt of the mask and a short message, in one call.
+func (s *gcmState) cryptShort(dst, src []byte) {
+	both := s.short[:aeadBlock+(len(src)+aeadBlock-1)&^(aeadBlock-1)]
+	clear(both[:aeadBlock])
 	copy(both[aeadBlock:], src)
 	s.crypt(both, both)
 	copy(s.mask[:], both)
-	return both[aeadBlock : aeadBlock+len(src)]
+	copy(dst, both[aeadBlock:])
 }
