@@ -17,6 +17,7 @@ import (
 
 	"github.com/twogather/twogather/erasure"
 	"github.com/twogather/twogather/internal/testkit"
+	"github.com/twogather/twogather/vectors"
 )
 
 // Parity that is not zero before, in every shape and length that a kernel may treat differently.
@@ -24,7 +25,9 @@ func TestEncode(t *testing.T) {
 	shapes := [][2]int{{10, 4}, {12, 11}, {17, 7}, {30, 13}, {50, 20}, {1, 255}, {255, 1}, {200, 56}}
 	for k := 1; k <= 17; k++ {
 		for p := 1; p <= 7; p++ {
-			shapes = append(shapes, [2]int{k, p})
+			if !testkit.Boundary() || (k+p)%5 == 0 {
+				shapes = append(shapes, [2]int{k, p})
+			}
 		}
 	}
 	sizes := []int{1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 130, 1000}
@@ -124,6 +127,7 @@ func TestNewErrors(t *testing.T) {
 		{2, 2, erasure.WithCustomMatrix([][]byte{{1, 1}, {1, 2}, {1, 3}}), erasure.ErrMatrix},
 		{2, 2, erasure.WithCustomMatrix([][]byte{{1, 1}, {1}}), erasure.ErrMatrix},
 		{2, 2, erasure.WithCustomMatrix([][]byte{{1, 1}, {1, 2, 3}}), erasure.ErrMatrix},
+		{2, 2, erasure.WithCustomMatrix([][]byte{{1, 1}, {0, 0}}), erasure.ErrMatrix},
 		{-2, 2, erasure.WithCustomMatrix([][]byte{{1, 1}, {1, 2}}), erasure.ErrInvShardNum},
 	} {
 		var options []erasure.Option
@@ -313,7 +317,11 @@ func TestAllLosses(t *testing.T) {
 // Random losses in large shapes.
 func TestLargeLosses(t *testing.T) {
 	r := newRandom(t)
-	for _, shape := range [][2]int{{20, 12}, {50, 20}, {128, 128}, {200, 55}, {223, 32}, {1, 255}, {255, 1}} {
+	shapes := [][2]int{{20, 12}, {223, 32}, {50, 20}, {128, 128}, {200, 55}, {1, 255}, {255, 1}}
+	if testkit.Boundary() {
+		shapes = shapes[:2]
+	}
+	for _, shape := range shapes {
 		k, p := shape[0], shape[1]
 		for _, m := range certain {
 			c := newCodec(t, k, p, erasure.WithMatrix(m))
@@ -443,6 +451,9 @@ func TestUpdates(t *testing.T) {
 	for _, shape := range [][2]int{{1, 1}, {4, 2}, {10, 4}, {5, 7}, {12, 11}} {
 		k, p := shape[0], shape[1]
 		for _, size := range []int{1, 100, 40_000} {
+			if size > 100 && k > 4 && testkit.Boundary() {
+				continue
+			}
 			c := newCodec(t, k, p, erasure.WithMatrix(erasure.NormalisedCauchy))
 			want := encoded(t, erasure.NormalisedCauchy, k, p, size)
 			sum := make([][]byte, k+p)
@@ -660,6 +671,9 @@ func TestAllocAligned(t *testing.T) {
 
 // What is done on one core needs no memory after the first time.
 func TestAllocations(t *testing.T) {
+	if vectors.Race {
+		t.Skip("with the race detector a sync.Pool forgets at random")
+	}
 	c := newCodec(t, 10, 4, erasure.WithConcurrency(1))
 	shards := random("allocations", 14, 10_000)
 	for name, f := range map[string]func() error{
@@ -684,16 +698,16 @@ func TestAllocations(t *testing.T) {
 func TestConcurrency(t *testing.T) {
 	const k, p = 4, 3
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	sizes := []int{1 << 20, 1<<20 + 1, 3<<20 - 77}
+	sizes, limits := []int{1 << 20, 1<<20 + 1, 3<<20 - 77}, []int{0, 1, 2, 3, 100}
 	if testkit.Boundary() {
-		sizes = sizes[1:2]
+		sizes, limits = sizes[1:2], limits[:1]
 	}
 	for _, size := range sizes {
 		want := random("concurrency", k+p, size)
 		if err := newCodec(t, k, p, erasure.WithConcurrency(1)).Encode(want); err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range []int{0, 1, 2, 3, 100} {
+		for _, n := range limits {
 			c := newCodec(t, k, p, erasure.WithConcurrency(n))
 			before := runtime.NumGoroutine()
 			check := func(shards [][]byte, err error) {
@@ -744,14 +758,14 @@ func TestConcurrency(t *testing.T) {
 
 // One codec, many goroutines, and more patterns than it keeps.
 func TestSharedCodec(t *testing.T) {
-	const k, p, size = 20, 6, 100
+	const k, p, size = 20, 6, 10
 	c := newCodec(t, k, p)
 	want := encoded(t, erasure.Backblaze, k, p, size)
 	var group sync.WaitGroup
 	for g := range 8 {
 		group.Go(func() {
 			r := newRandom(t)
-			for range 50 * (g + 1) {
+			for range 10 * (g + 1) {
 				shards := without(want, r.Perm(k + p)[:r.IntN(p+1)]...)
 				if err := c.Reconstruct(shards); err != nil || !equal(shards, want) {
 					t.Error("wrong shards:", err)

@@ -23,6 +23,9 @@ func (c *Codec) decoder(p pattern) (*decoder, error) {
 		return d, nil
 	}
 	left, wanted := p.left.members(), p.wanted.members()
+	if len(wanted) == 0 {
+		return &decoder{}, nil
+	}
 	s := solve(c.data, c.rows(left), c.rows(wanted))
 	if len(s.unsolved) > 0 {
 		lost := pick(nil, wanted, s.unsolved)

@@ -12,11 +12,12 @@
 //
 // # Who should not use it
 //
-// An erasure code knows which shards are lost and trusts the others: keep a checksum of each shard, which finds changed
-// ones surely and without reading the rest. It is no protection against somebody who changes shards on purpose, which
-// takes a MAC or a signature. More than 256 shards, or hundreds of them at speed, want a code with a larger field or with
-// FFTs, such as Leopard. Two parity shards in the layout of Linux's RAID-6 are another code. Whoever has mirrors of
-// everything needs none.
+// An erasure code makes up for shards that are known to be lost, and trusts the others. So keep a checksum of each shard:
+// it finds those that changed, surely and without the rest. Nor is a code a protection against somebody who changes shards
+// on purpose, which takes a MAC or a signature.
+//
+// For more than 256 shards, or hundreds of them at speed, a code with a larger field or with FFTs is better, such as
+// Leopard. Two parity shards as Linux's RAID-6 has them are those of [ISALVandermonde]; package raid6 is made for them.
 //
 // # Matrices
 //

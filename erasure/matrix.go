@@ -37,10 +37,10 @@ func (m Matrix) Coefficients(data, parity int) ([][]byte, error) {
 	case Backblaze:
 		at = lagrange(data)
 	case NormalisedCauchy:
-		// Dividing column j by its first element and then row i by its first element leaves
-		// c(i,j)·c(0,0) / (c(0,j)·c(i,0)) for the elements c of the Cauchy matrix.
+		// Dividing column j by its first element and then row i by its first element leaves, of the elements c of the
+		// Cauchy matrix, c(i,j)·c(0,0) / (c(0,j)·c(i,0)).
 		at = func(i, j int) byte {
-			return mul(mul(byte(data^j), byte((data+i)^0)), inverse(mul(byte((data+i)^j), byte(data))))
+			return mul(mul(byte(data^j), byte(data+i)), inverse(mul(byte((data+i)^j), byte(data))))
 		}
 	case ISALCauchy:
 		at = func(i, j int) byte { return inverse(byte((data + i) ^ j)) }

@@ -1,8 +1,8 @@
 package erasure
 
 import (
+	"bytes"
 	"fmt"
-	"slices"
 )
 
 // An Option is something that [New] can be told.
@@ -19,8 +19,8 @@ func WithMatrix(m Matrix) Option {
 }
 
 // WithCustomMatrix has parity made with a matrix of one's own: a row for each parity shard, in it a coefficient for each
-// data shard. It is copied. Nothing checks that it can make up for every loss: that takes one of which every square part
-// is invertible. Where it cannot, methods return a [*SingularError].
+// data shard, not all of them 0. It is copied. Nothing checks that it can make up for every loss, which takes one of which
+// every square part is invertible. Where it cannot, methods return a [*SingularError].
 func WithCustomMatrix(matrix [][]byte) Option {
 	return func(s *settings) {
 		s.coefficients = func(data, parity int) ([][]byte, error) {
@@ -32,7 +32,10 @@ func WithCustomMatrix(matrix [][]byte) Option {
 				if len(row) != data {
 					return nil, fmt.Errorf("erasure: row %d of the custom matrix has %d coefficients for %d data shards: %w", i, len(row), data, ErrMatrix)
 				}
-				rows[i] = slices.Clone(row)
+				if len(bytes.Trim(row, "\x00")) == 0 {
+					return nil, fmt.Errorf("erasure: row %d of the custom matrix is all zeros: %w", i, ErrMatrix)
+				}
+				rows[i] = bytes.Clone(row)
 			}
 			return rows, nil
 		}

@@ -45,7 +45,9 @@ const (
 	line = 64 // bytes in a line of the cache
 	// tileSize is how many bytes of each shard go through a scratch at a time, which then stays in the cache.
 	tileSize = 16 << 10
-	// share is the work, in products of two bytes, that is worth another goroutine.
+	// share is the work, in products of two bytes, that is worth another goroutine. One core of an AMD EPYC (Zen 5) takes
+	// 90 µs for it with AVX2. Two goroutines there, with the other core busy, took 0.97 to 1.05 times as long as one. What
+	// is best where cores are idle is unmeasured.
 	share = 4 << 20
 )
 

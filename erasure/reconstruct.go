@@ -1,8 +1,6 @@
 package erasure
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Reconstruct rebuilds the lost shards, which are those that are empty. If a lost shard's slice has the capacity, that
 // memory is used.

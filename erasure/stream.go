@@ -13,9 +13,9 @@ import (
 // An error of a reader or writer is a [StreamReadError] or [StreamWriteError] that says which. What was written until
 // then stays written.
 type Stream struct {
-	Codec *Codec
+	Codec *Codec // must be set
 
-	// BlockSize is how many bytes of each shard are in memory at a time; 0 stands for 256 KiB.
+	// BlockSize is how many bytes of each shard are in memory at a time; 0 or less stands for 256 KiB.
 	BlockSize int
 
 	// Progress, unless it is nil, is called after each block with the number of bytes done so far: of each shard, or of the
