@@ -1,7 +1,9 @@
 package erasure
 
 import (
+	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"unsafe"
 )
@@ -30,7 +32,44 @@ func (t *Tables) encodeLong(outputs, sources [][]byte) {
 			continue
 		}
 		p := g.pass(outputs[g.first:g.first+g.count], sources)
+		p.ahead = tuneAhead
+		if tuneGroup > 0 && len(sources) > tuneGroup {
+			t.encodeGrouped(&p, g)
+			continue
+		}
 		p.run(t.kernel, 0, len(outputs[0]))
+	}
+}
+
+var tuneAhead = 128
+var tuneGroup, _ = strconv.Atoi(os.Getenv("GRP"))
+var tuneTile, _ = strconv.Atoi(os.Getenv("TILE"))
+
+// encodeGrouped does a pass tile by tile, a few sources at a time.
+func (t *Tables) encodeGrouped(p *pass, g *group) {
+	s := scratches.Get().(*scratch)
+	defer s.release()
+	sums := pointer(s.memory(g.count * (tuneTile + 128)))
+	sources, n := p.sources, len(p.outputs[0])
+	groups := (len(sources) + tuneGroup - 1) / tuneGroup
+	dense := (g.count - g.sum) * t.form.size
+	for from := 0; from < n; from += tuneTile {
+		to := min(from+tuneTile, n)
+		p.start, p.park = nil, sums
+		at := 0
+		for j := range groups {
+			size := (len(sources) - at + groups - j - 1) / (groups - j)
+			p.sources = sources[at : at+size]
+			p.ones = min(max(g.ones-at, 0), size)
+			p.entries = &g.entries[max(at-g.ones, 0)*dense]
+			if at+size == len(sources) {
+				p.park = nil
+			}
+			p.from, p.to = from, to
+			dotWith(t.kernel, p)
+			p.start = sums
+			at += size
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ type pass struct {
 	// The range of bytes. Kernels in assembly may begin up to 63 bytes earlier, since their last step is a whole one, and
 	// need to be 64 at least.
 	from, to int
+	ahead    int // how many bytes ahead to prefetch
 }
 
 // funcs are one kernel's operations. A call through a func value would make its caller's buffers escape to the heap. So the

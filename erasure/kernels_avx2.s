@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func dotAVX2(p *pass)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·dotAVX2(SB), $0-8
 	MOVQ p+0(FP), DI
 	MOVQ (DI), CX
@@ -56,6 +56,8 @@ dot1:
 dot1Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot1_128resume
 	MOVQ           (R11), AX
@@ -65,6 +67,8 @@ dot1Step128:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y8
 	VPSRLQ         $0x04, Y5, Y9
 	VPSRLQ         $0x04, Y6, Y10
@@ -102,6 +106,8 @@ dot1_128source:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y8
 	VPSRLQ         $0x04, Y5, Y9
 	VPSRLQ         $0x04, Y6, Y10
@@ -202,6 +208,8 @@ dot1Next128:
 dot1Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot1_64resume
 	MOVQ           (R11), AX
@@ -209,6 +217,7 @@ dot1Step64:
 	JB             dot1_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y2, Y4
 	VPSRLQ         $0x04, Y3, Y5
 	VPAND          lowNibbles<>+0(SB), Y2, Y2
@@ -232,6 +241,7 @@ dot1_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y2, Y4
 	VPSRLQ         $0x04, Y3, Y5
 	VPAND          lowNibbles<>+0(SB), Y2, Y2
@@ -315,6 +325,8 @@ dot2:
 dot2Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot2_128resume
 	MOVQ           (R11), AX
@@ -325,6 +337,8 @@ dot2Step128:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y8, Y15, Y0
 	VPSHUFB        Y9, Y15, Y1
@@ -378,6 +392,8 @@ dot2_128source:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y8, Y15, Y12
 	VPSHUFB        Y9, Y15, Y13
@@ -522,6 +538,8 @@ dot2Next128:
 dot2Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot2_64resume
 	MOVQ           (R11), AX
@@ -529,6 +547,7 @@ dot2Step64:
 	JB             dot2_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPAND          lowNibbles<>+0(SB), Y4, Y4
@@ -560,6 +579,7 @@ dot2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPAND          lowNibbles<>+0(SB), Y4, Y4
@@ -666,6 +686,8 @@ dot3:
 dot3Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot3_64resume
 	MOVQ           (R11), AX
@@ -673,6 +695,7 @@ dot3Step64:
 	JB             dot3_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VPAND          lowNibbles<>+0(SB), Y6, Y6
@@ -712,6 +735,7 @@ dot3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VPAND          lowNibbles<>+0(SB), Y6, Y6
@@ -839,6 +863,8 @@ dot4:
 dot4Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot4_64resume
 	MOVQ           (R11), AX
@@ -846,6 +872,7 @@ dot4Step64:
 	JB             dot4_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPAND          lowNibbles<>+0(SB), Y8, Y8
@@ -893,6 +920,7 @@ dot4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPAND          lowNibbles<>+0(SB), Y8, Y8
@@ -1041,6 +1069,8 @@ dot5:
 dot5Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot5_64resume
 	MOVQ           (R11), AX
@@ -1048,6 +1078,7 @@ dot5Step64:
 	JB             dot5_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPAND          lowNibbles<>+0(SB), Y10, Y10
@@ -1103,6 +1134,7 @@ dot5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPAND          lowNibbles<>+0(SB), Y10, Y10
@@ -1272,6 +1304,8 @@ dot6:
 dot6Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot6_64resume
 	MOVQ           (R11), AX
@@ -1280,6 +1314,7 @@ dot6Step64:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
+	PREFETCHT0     (AX)(BX*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y12, Y15, Y0
 	VPSHUFB        Y13, Y15, Y1
@@ -1345,6 +1380,7 @@ dot6_64source:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
+	PREFETCHT0     (AX)(BX*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y12, Y15, Y14
 	VPSHUFB        Y13, Y15, Y15
@@ -1536,6 +1572,8 @@ sum2:
 sum2Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum2_128resume
 	MOVQ           (R11), AX
@@ -1546,6 +1584,8 @@ sum2Step128:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VMOVDQU        (AX)(R8*1), Y0
 	VMOVDQU        32(AX)(R8*1), Y1
 	VMOVDQU        64(AX)(R8*1), Y2
@@ -1589,6 +1629,8 @@ sum2_128source:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
+	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPXOR          (AX)(R8*1), Y0, Y0
 	VPXOR          32(AX)(R8*1), Y1, Y1
 	VPXOR          64(AX)(R8*1), Y2, Y2
@@ -1719,6 +1761,8 @@ sum2Next128:
 sum2Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum2_64resume
 	MOVQ           (R11), AX
@@ -1726,6 +1770,7 @@ sum2Step64:
 	JB             sum2_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VMOVDQU        Y4, Y0
@@ -1751,6 +1796,7 @@ sum2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPXOR          Y4, Y0, Y0
@@ -1849,6 +1895,8 @@ sum3:
 sum3Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum3_64resume
 	MOVQ           (R11), AX
@@ -1856,6 +1904,7 @@ sum3Step64:
 	JB             sum3_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VMOVDQU        Y6, Y0
@@ -1889,6 +1938,7 @@ sum3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VPXOR          Y6, Y0, Y0
@@ -2008,6 +2058,8 @@ sum4:
 sum4Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum4_64resume
 	MOVQ           (R11), AX
@@ -2015,6 +2067,7 @@ sum4Step64:
 	JB             sum4_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VMOVDQU        Y8, Y0
@@ -2056,6 +2109,7 @@ sum4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPXOR          Y8, Y0, Y0
@@ -2196,6 +2250,8 @@ sum5:
 sum5Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum5_64resume
 	MOVQ           (R11), AX
@@ -2203,6 +2259,7 @@ sum5Step64:
 	JB             sum5_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VMOVDQU        Y10, Y0
@@ -2252,6 +2309,7 @@ sum5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     (AX)(BX*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPXOR          Y10, Y0, Y0
@@ -2413,6 +2471,8 @@ sum6:
 sum6Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum6_64resume
 	MOVQ           (R11), AX
@@ -2421,6 +2481,7 @@ sum6Step64:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
+	PREFETCHT0     (AX)(BX*1)
 	VMOVDQU        (AX)(R8*1), Y0
 	VMOVDQU        32(AX)(R8*1), Y1
 	VBROADCASTI128 (R10), Y15
@@ -2480,6 +2541,7 @@ sum6_64source:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
+	PREFETCHT0     (AX)(BX*1)
 	VPXOR          (AX)(R8*1), Y0, Y0
 	VPXOR          32(AX)(R8*1), Y1, Y1
 	VBROADCASTI128 (R10), Y15
@@ -4225,6 +4287,8 @@ dot1:
 dot1Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot1_128resume
 	MOVQ           (R11), AX
@@ -4327,6 +4391,8 @@ dot1Next128:
 dot1Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot1_64resume
 	MOVQ           (R11), AX
@@ -4416,6 +4482,8 @@ dot2:
 dot2Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot2_128resume
 	MOVQ           (R11), AX
@@ -4555,6 +4623,8 @@ dot2Next128:
 dot2Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot2_64resume
 	MOVQ           (R11), AX
@@ -4663,6 +4733,8 @@ dot3:
 dot3Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot3_64resume
 	MOVQ           (R11), AX
@@ -4788,6 +4860,8 @@ dot4:
 dot4Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot4_64resume
 	MOVQ           (R11), AX
@@ -4930,6 +5004,8 @@ dot5:
 dot5Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot5_64resume
 	MOVQ           (R11), AX
@@ -5089,6 +5165,8 @@ dot6:
 dot6Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot6_64resume
 	MOVQ           (R11), AX
@@ -5265,6 +5343,8 @@ sum2:
 sum2Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum2_128resume
 	MOVQ           (R11), AX
@@ -5400,6 +5480,8 @@ sum2Next128:
 sum2Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum2_64resume
 	MOVQ           (R11), AX
@@ -5506,6 +5588,8 @@ sum3:
 sum3Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum3_64resume
 	MOVQ           (R11), AX
@@ -5629,6 +5713,8 @@ sum4:
 sum4Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum4_64resume
 	MOVQ           (R11), AX
@@ -5769,6 +5855,8 @@ sum5:
 sum5Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum5_64resume
 	MOVQ           (R11), AX
@@ -5926,6 +6014,8 @@ sum6:
 sum6Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum6_64resume
 	MOVQ           (R11), AX

@@ -57,6 +57,8 @@ dot1:
 dot1Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot1_128resume
 	MOVQ            (R11), AX
@@ -161,6 +163,8 @@ dot1Next128:
 dot1Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot1_64resume
 	MOVQ            (R11), AX
@@ -253,6 +257,8 @@ dot2:
 dot2Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot2_128resume
 	MOVQ            (R11), AX
@@ -386,6 +392,8 @@ dot2Next128:
 dot2Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot2_64resume
 	MOVQ            (R11), AX
@@ -495,6 +503,8 @@ dot3:
 dot3Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot3_128resume
 	MOVQ            (R11), AX
@@ -655,6 +665,8 @@ dot3Next128:
 dot3Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot3_64resume
 	MOVQ            (R11), AX
@@ -780,6 +792,8 @@ dot4:
 dot4Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot4_128resume
 	MOVQ            (R11), AX
@@ -967,6 +981,8 @@ dot4Next128:
 dot4Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot4_64resume
 	MOVQ            (R11), AX
@@ -1108,6 +1124,8 @@ dot5:
 dot5Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot5_128resume
 	MOVQ            (R11), AX
@@ -1322,6 +1340,8 @@ dot5Next128:
 dot5Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot5_64resume
 	MOVQ            (R11), AX
@@ -1479,6 +1499,8 @@ dot6:
 dot6Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot6_128resume
 	MOVQ            (R11), AX
@@ -1720,6 +1742,8 @@ dot6Next128:
 dot6Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             dot6_64resume
 	MOVQ            (R11), AX
@@ -1893,6 +1917,8 @@ sum2:
 sum2Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             sum2_128resume
 	MOVQ            (R11), AX
@@ -2014,6 +2040,8 @@ sum2Next128:
 sum2Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             sum2_64resume
 	MOVQ            (R11), AX
@@ -2115,6 +2143,8 @@ sum3:
 sum3Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             sum3_128resume
 	MOVQ            (R11), AX
@@ -2263,6 +2293,8 @@ sum3Next128:
 sum3Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             sum3_64resume
 	MOVQ            (R11), AX
@@ -2380,6 +2412,8 @@ sum4:
 sum4Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             sum4_128resume
 	MOVQ            (R11), AX
@@ -2555,6 +2589,8 @@ sum4Next128:
 sum4Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             sum4_64resume
 	MOVQ            (R11), AX
@@ -2688,6 +2724,8 @@ sum5:
 sum5Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             sum5_128resume
 	MOVQ            (R11), AX
@@ -2890,6 +2928,8 @@ sum5Next128:
 sum5Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             sum5_64resume
 	MOVQ            (R11), AX
@@ -3039,6 +3079,8 @@ sum6:
 sum6Step128:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             sum6_128resume
 	MOVQ            (R11), AX
@@ -3268,6 +3310,8 @@ sum6Next128:
 sum6Step64:
 	MOVQ            DX, R11
 	MOVQ            SI, R10
+	MOVQ            104(DI), BX
+	ADDQ            R8, BX
 	TESTQ           R14, R14
 	JNE             sum6_64resume
 	MOVQ            (R11), AX
@@ -4173,6 +4217,8 @@ dot1:
 dot1Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot1_128resume
 	MOVQ           (R11), AX
@@ -4287,6 +4333,8 @@ dot1Next128:
 dot1Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot1_64resume
 	MOVQ           (R11), AX
@@ -4393,6 +4441,8 @@ dot2:
 dot2Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot2_128resume
 	MOVQ           (R11), AX
@@ -4536,6 +4586,8 @@ dot2Next128:
 dot2Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot2_64resume
 	MOVQ           (R11), AX
@@ -4659,6 +4711,8 @@ dot3:
 dot3Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot3_128resume
 	MOVQ           (R11), AX
@@ -4829,6 +4883,8 @@ dot3Next128:
 dot3Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot3_64resume
 	MOVQ           (R11), AX
@@ -4968,6 +5024,8 @@ dot4:
 dot4Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot4_128resume
 	MOVQ           (R11), AX
@@ -5165,6 +5223,8 @@ dot4Next128:
 dot4Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot4_64resume
 	MOVQ           (R11), AX
@@ -5320,6 +5380,8 @@ dot5:
 dot5Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot5_128resume
 	MOVQ           (R11), AX
@@ -5544,6 +5606,8 @@ dot5Next128:
 dot5Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot5_64resume
 	MOVQ           (R11), AX
@@ -5715,6 +5779,8 @@ dot6:
 dot6Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot6_128resume
 	MOVQ           (R11), AX
@@ -5966,6 +6032,8 @@ dot6Next128:
 dot6Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            dot6_64resume
 	MOVQ           (R11), AX
@@ -6153,6 +6221,8 @@ sum2:
 sum2Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum2_128resume
 	MOVQ           (R11), AX
@@ -6286,6 +6356,8 @@ sum2Next128:
 sum2Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum2_64resume
 	MOVQ           (R11), AX
@@ -6402,6 +6474,8 @@ sum3:
 sum3Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum3_128resume
 	MOVQ           (R11), AX
@@ -6562,6 +6636,8 @@ sum3Next128:
 sum3Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum3_64resume
 	MOVQ           (R11), AX
@@ -6694,6 +6770,8 @@ sum4:
 sum4Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum4_128resume
 	MOVQ           (R11), AX
@@ -6881,6 +6959,8 @@ sum4Next128:
 sum4Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum4_64resume
 	MOVQ           (R11), AX
@@ -7029,6 +7109,8 @@ sum5:
 sum5Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum5_128resume
 	MOVQ           (R11), AX
@@ -7243,6 +7325,8 @@ sum5Next128:
 sum5Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum5_64resume
 	MOVQ           (R11), AX
@@ -7407,6 +7491,8 @@ sum6:
 sum6Step128:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum6_128resume
 	MOVQ           (R11), AX
@@ -7648,6 +7734,8 @@ sum6Next128:
 sum6Step64:
 	MOVQ           DX, R11
 	MOVQ           SI, R10
+	MOVQ           104(DI), BX
+	ADDQ           R8, BX
 	TESTQ          R14, R14
 	JNE            sum6_64resume
 	MOVQ           (R11), AX

@@ -28,6 +28,7 @@ var (
 	data        = reg.RAX // its bytes
 	start, park = reg.R14, reg.R15
 	scratch     = reg.RBX
+	ahead       = reg.RBX // offset of what to prefetch, within a step
 )
 
 const maxOutputs = 6
@@ -175,6 +176,8 @@ func (s *step) write(prefix string) {
 	block := s.outputs * s.vectors * int(s.width())
 	s.MOVQ(sources, source)
 	s.MOVQ(entries, entry)
+	s.MOVQ(operand.Mem{Base: passPointer, Disp: passAhead}, ahead)
+	s.ADDQ(offset, ahead)
 	s.TESTQ(start, start)
 	s.JNE(ref("resume"))
 	s.MOVQ(operand.Mem{Base: source}, data)
@@ -267,4 +270,11 @@ func (s *step) write(prefix string) {
 	s.ADDQ(operand.U32(block), park)
 	s.ADDQ(operand.U32(s.vectors*int(s.width())), offset)
 	s.Label(prefix + "end")
+}
+
+// prefetch asks for what the next step, or one further on, reads of the source at hand.
+func (s *step) prefetch() {
+	for at := 0; at < s.vectors*int(s.width()); at += 64 {
+		s.PREFETCHT0(operand.Mem{Base: data, Index: ahead, Scale: 1, Disp: at})
+	}
 }

@@ -90,6 +90,7 @@ func (l *lookups) both() {
 	for i, x := range l.low {
 		l.VMOVDQU(l.at(data, i), x)
 	}
+	l.prefetch()
 	for i, x := range l.low {
 		l.VPSRLQ(operand.U8(4), x, l.high[i])
 	}
@@ -111,6 +112,7 @@ func (l *lookups) halves() {
 	for i, x := range l.low {
 		l.VPAND(l.at(data, i), mask, x)
 	}
+	l.prefetch()
 	l.addToSum(func(i int) operand.Op { return l.at(data, i) })
 	for p := l.sum; p < l.outputs; p++ {
 		l.half(p, 0, l.low)
