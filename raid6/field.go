@@ -10,23 +10,30 @@ func double(a byte) byte {
 	return a<<1 ^ a>>7*(polynomial&0xFF)
 }
 
-// mul returns a·b, bit by bit.
-func mul(a, b byte) byte {
-	sum := byte(0)
-	for ; b > 0; b >>= 1 {
-		sum ^= a & -(b & 1)
+// exp[i] is 2^i and log its inverse. correction[d] is what d doublings without their constant leave out: see step.
+var exp, log, correction = func() (exp [255]byte, log, correction [256]byte) {
+	a := byte(1)
+	for i := range exp {
+		exp[i], log[a] = a, byte(i)
 		a = double(a)
+		correction[i+1] = double(correction[i]) ^ polynomial&0xFF
 	}
-	return sum
+	return exp, log, correction
+}()
+
+// power returns 2^i for any i.
+func power(i int) byte { return exp[(i%255+255)%255] }
+
+// mul returns a·b.
+func mul(a, b byte) byte {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	return power(int(log[a]) + int(log[b]))
 }
 
-// tables hold what costs too much to compute in every call.
-type tables struct {
-	exp        [255]byte // 2^i
-	log        [256]byte // of 2^i, i
-	correction [256]byte // what d doublings without their constant leave out: see step
-	products   [256]product
-}
+// inverse returns 1/a; a is not 0.
+func inverse(a byte) byte { return power(-int(log[a])) }
 
 // A product is what kernels multiply by a constant with.
 type product struct {
@@ -34,19 +41,11 @@ type product struct {
 	matrix    uint64   // for GF2P8AFFINEQB: row i, which makes bit i, is byte 7-i
 }
 
-// newTables makes the tables when they are needed for the first time.
-var newTables = sync.OnceValue(func() *tables {
-	t := new(tables)
-	a := byte(1)
-	for i := range 255 {
-		t.exp[i], t.log[a] = a, byte(i)
-		a = double(a)
-	}
-	for d := range 255 {
-		t.correction[d+1] = double(t.correction[d]) ^ polynomial&0xFF
-	}
-	for c := range t.products {
-		p := &t.products[c]
+// products has all products. It is made when it is needed for the first time.
+var products = sync.OnceValue(func() *[256]product {
+	all := new([256]product)
+	for c := range all {
+		p := &all[c]
 		for i := range byte(16) {
 			p.low[i], p.high[i] = mul(byte(c), i), mul(byte(c), i<<4)
 		}
@@ -57,13 +56,5 @@ var newTables = sync.OnceValue(func() *tables {
 			}
 		}
 	}
-	return t
+	return all
 })
-
-// power returns 2^i for any i.
-func (t *tables) power(i int) byte {
-	return t.exp[((i%255)+255)%255]
-}
-
-// inverse returns 1/a; a is not 0.
-func (t *tables) inverse(a byte) byte { return t.power(-int(t.log[a])) }

@@ -2,7 +2,6 @@ package raid6
 
 import (
 	"encoding/binary"
-	"slices"
 )
 
 // Eight bytes at a time.
@@ -18,18 +17,24 @@ func double8(v uint64) uint64 {
 }
 
 // syndromeGeneric sets p and q to the syndromes of data, whose disks are at least as long as s.offset and p together. p and
-// q have the same length. There is at least one disk; the last one is not lost unless s.carry is set.
+// q have the same length. See step.
 func syndromeGeneric(p, q []byte, data [][]byte, s *step) {
-	top := len(data)
+	z := len(data)
 	if s.carry == 0 {
-		top--
-		copy(p, data[top][s.offset:])
+		z--
+		copy(p, data[z][s.offset:])
 		copy(q, p)
 	}
-	for z := top - 1; z >= 0; z-- {
-		if z == s.lost[0] || z == s.lost[1] {
+	for i, n := range s.runs {
+		if n < 0 {
+			break
+		}
+		if i > 0 {
+			z--
 			doubleGeneric(q)
-		} else {
+		}
+		for range n {
+			z--
 			doubleAddGeneric(p, q, data[z][s.offset:][:len(p)])
 		}
 	}
@@ -78,7 +83,7 @@ func xorSyndromeGeneric(p, q []byte, data [][]byte, s *step) {
 	var bufP, bufQ [256]byte
 	for i := 0; i < len(p); i += len(bufP) {
 		n := min(len(bufP), len(p)-i)
-		part := step{offset: s.offset + i, lost: noDisks}
+		part := newStep(s.offset+i, len(data), false, noDisks)
 		syndromeGeneric(bufP[:n], bufQ[:n], data, &part)
 		addGeneric(p[i:i+n], bufP[:n])
 		for j, v := range bufQ[:n] {
@@ -87,15 +92,19 @@ func xorSyndromeGeneric(p, q []byte, data [][]byte, s *step) {
 	}
 }
 
-// parityGeneric is syndromeGeneric for P alone. Only the first lost disk counts.
+// parityGeneric is syndromeGeneric for P alone.
 func parityGeneric(p []byte, data [][]byte, s *step) {
-	top := len(data)
+	z := len(data)
 	if s.carry == 0 {
-		top--
-		copy(p, data[top][s.offset:])
+		z--
+		copy(p, data[z][s.offset:])
 	}
-	for z := top - 1; z >= 0; z-- {
-		if !slices.Contains(s.lost[:], z) {
+	for i, n := range s.runs {
+		if i > 0 {
+			z--
+		}
+		for range n {
+			z--
 			addGeneric(p, data[z][s.offset:][:len(p)])
 		}
 	}

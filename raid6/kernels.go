@@ -17,9 +17,11 @@ const primitive = "raid6"
 type step struct {
 	// offset is where p and q belong in the disks' chunks.
 	offset int
-	// lost are disks that count as zeros and are not read, the higher one first, or -1.
-	lost [2]int
-	// With carry, p and q hold what the disks above data have left; without, they are overwritten.
+	// runs are how many disks come one after the other, from the last one down. Between two runs a disk is lost: it counts as
+	// zeros and is not read. A run may be empty; -1 says that there are no more.
+	runs [3]int
+	// With carry, p and q hold what the disks above data have left. Without, they are overwritten, and the last disk, which
+	// is not lost, is not in the runs.
 	carry int
 	// correction is added to q in the end by kernels whose doublings leave an error.
 	correction byte
@@ -28,6 +30,25 @@ type step struct {
 }
 
 var noDisks = [2]int{-1, -1}
+
+// newStep returns a step over so many disks, but for those that are lost, the higher one first.
+func newStep(offset, disks int, carry bool, lost [2]int) step {
+	s := step{offset: offset, runs: [3]int{disks, -1, -1}}
+	if carry {
+		s.carry = 1
+	} else {
+		s.runs[0]--
+	}
+	if lost[0] >= 0 {
+		s.runs[0] -= lost[0] + 1
+		s.runs[1] = lost[0]
+		if lost[1] >= 0 {
+			s.runs[1] -= lost[1] + 1
+			s.runs[2] = lost[1]
+		}
+	}
+	return s
+}
 
 // funcs are one kernel's operations. Nothing is checked: buffers have the same length and do not overlap.
 //

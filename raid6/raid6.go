@@ -3,6 +3,7 @@ package raid6
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/twogather/twogather/internal/alias"
 )
@@ -48,7 +49,8 @@ func (c Code) GenSyndrome(data [][]byte, p, q []byte) error {
 	if err := checkData(data, 0, len(data), p, q); err != nil {
 		return err
 	}
-	c.run(work{op: opSyndrome, data: data, p: p, q: q, lost: noDisks})
+	j := job{op: opSyndrome, data: data, p: p, q: q, lost: noDisks}
+	j.run(c)
 	return nil
 }
 
@@ -58,7 +60,8 @@ func (c Code) XorSyndrome(data [][]byte, start, stop int, p, q []byte) error {
 	if err := checkData(data, start, stop, p, q); err != nil {
 		return err
 	}
-	c.run(work{op: opXorSyndrome, data: data[start:stop], p: p, q: q, lost: noDisks, index: start})
+	j := job{op: opXorSyndrome, data: data[start:stop], p: p, q: q, lost: noDisks, first: start}
+	j.run(c)
 	return nil
 }
 
@@ -69,7 +72,7 @@ func (c Code) Recover(disks [][]byte, failed ...int) error {
 		return err
 	}
 	n := len(disks) - 2
-	w := work{data: disks[:n], p: disks[n], q: disks[n+1], lost: noDisks}
+	j := job{data: disks[:n], p: disks[n], q: disks[n+1], lost: noDisks}
 	low, high := -1, -1
 	switch len(failed) {
 	case 0:
@@ -81,21 +84,21 @@ func (c Code) Recover(disks [][]byte, failed ...int) error {
 	}
 	switch {
 	case high < n && low < 0: // a data disk: P tells it
-		w.op, w.data, w.p, w.lost[0] = opParity, disks[:n+1], disks[high], high
+		j.op, j.data, j.p, j.lost[0] = opParity, disks[:n+1], disks[high], high
 	case high < n:
-		w.op, w.lost, w.x, w.y = opRecoverData, [2]int{high, low}, disks[low], disks[high]
+		j.op, j.lost, j.x, j.y = opRecoverData, [2]int{high, low}, disks[low], disks[high]
 	case high == n && low < 0:
-		w.op = opParity
+		j.op = opParity
 	case high == n:
-		w.op, w.lost[0], w.x = opRecoverP, low, disks[low]
+		j.op, j.lost[0], j.x = opRecoverP, low, disks[low]
 	case low < 0:
-		w.op = opQ
+		j.op = opQ
 	case low == n:
-		w.op = opSyndrome
+		j.op = opSyndrome
 	default: // a data disk and Q
-		w.op, w.lost[0], w.x = opRecoverQ, low, disks[low]
+		j.op, j.lost[0], j.x = opRecoverQ, low, disks[low]
 	}
-	c.run(w)
+	j.run(c)
 	return nil
 }
 
@@ -129,19 +132,21 @@ func (c Code) Locate(disks [][]byte) (int, error) {
 
 // GenParity overwrites p with the P of data, for arrays that have no Q (RAID-5).
 func (c Code) GenParity(data [][]byte, p []byte) error {
-	if err := checkData(data, 0, len(data), p); err != nil {
+	if err := checkData(data, 0, len(data), p, p); err != nil {
 		return err
 	}
-	c.run(work{op: opParity, data: data, p: p, lost: noDisks})
+	j := job{op: opParity, data: data, p: p, lost: noDisks}
+	j.run(c)
 	return nil
 }
 
 // XorParity is [Code.XorSyndrome] for P alone.
 func (c Code) XorParity(data [][]byte, start, stop int, p []byte) error {
-	if err := checkData(data, start, stop, p); err != nil {
+	if err := checkData(data, start, stop, p, p); err != nil {
 		return err
 	}
-	c.run(work{op: opXorParity, data: data[start:stop], p: p, lost: noDisks})
+	j := job{op: opXorParity, data: data[start:stop], p: p, lost: noDisks}
+	j.run(c)
 	return nil
 }
 
@@ -150,13 +155,13 @@ func (c Code) RecoverParity(disks [][]byte, failed int) error {
 	if err := checkFailed(disks, 1, []int{failed}); err != nil {
 		return err
 	}
-	w := work{op: opParity, data: disks, p: disks[failed], lost: noDisks}
+	j := job{op: opParity, data: disks, p: disks[failed], lost: noDisks}
 	if failed == len(disks)-1 {
-		w.data = disks[:failed]
+		j.data = disks[:failed]
 	} else {
-		w.lost[0] = failed
+		j.lost[0] = failed
 	}
-	c.run(w)
+	j.run(c)
 	return nil
 }
 
@@ -204,49 +209,38 @@ func VerifyParity(disks [][]byte) (bool, error) { return Code{}.VerifyParity(dis
 
 // What is wrong with an argument is found before anything is written.
 
-// checkData checks the disks from start up to stop, and parity: P, or P and Q.
-func checkData(data [][]byte, start, stop int, parity ...[]byte) error {
-	if n := len(data); n < MinData || n > MaxData {
-		return dataError(n)
-	} else if start < 0 || stop < start || stop > n {
-		return fmt.Errorf("raid6: disks %d to %d of %d", start, stop, n)
+// checkData checks the disks from start up to stop, and P and Q. Without Q, q is p.
+func checkData(data [][]byte, start, stop int, p, q []byte) error {
+	if n := len(data); n < MinData || n > MaxData || start < 0 || stop < start || stop > n || p == nil || len(p) != len(q) {
+		return dataError(data, start, stop, p, q)
 	}
-	for i, p := range parity {
-		if p == nil {
-			return fmt.Errorf("raid6: %s is nil", parityNames[i])
-		}
-		if len(p) != len(parity[0]) {
-			return fmt.Errorf("raid6: P has %d bytes and Q has %d", len(parity[0]), len(p))
-		}
-		for z := start; z < stop; z++ {
-			d := data[z]
-			if d == nil {
-				return fmt.Errorf("raid6: disk %d is nil", z)
-			}
-			if len(d) != len(p) {
-				return fmt.Errorf("raid6: disk %d has %d bytes and %s has %d", z, len(d), parityNames[i], len(p))
-			}
-			if alias.AnyOverlap(d, p) {
-				return fmt.Errorf("raid6: disk %d and %s overlap", z, parityNames[i])
-			}
-		}
-		if i > 0 && alias.AnyOverlap(p, parity[0]) {
-			return errors.New("raid6: P and Q overlap")
+	for _, d := range data[start:stop] {
+		if d == nil || len(d) != len(p) || overlap(d, p) || overlap(d, q) {
+			return dataError(data, start, stop, p, q)
 		}
 	}
 	return nil
 }
 
-var parityNames = [...]string{"P", "Q"}
+// overlap reports whether two chunks of the same length share memory.
+func overlap(a, b []byte) bool {
+	d := uintptr(unsafe.Pointer(unsafe.SliceData(a))) - uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	n := uintptr(len(a))
+	return d < n || -d < n
+}
 
-func dataError(n int) error {
-	return fmt.Errorf("raid6: %d data disks; there have to be %d to %d", n, MinData, MaxData)
+// dataError says what is wrong with checkData's arguments.
+func dataError(data [][]byte, start, stop int, p, q []byte) error {
+	if n := len(data); n < MinData || n > MaxData {
+		return fmt.Errorf("raid6: %d data disks; there have to be %d to %d", n, MinData, MaxData)
+	}
+	return errors.New("raid6: TODO")
 }
 
 // checkFailed checks all disks of an array with so many of parity, and which of them failed.
 func checkFailed(disks [][]byte, parity int, failed []int) error {
 	if n := len(disks) - parity; n < MinData || n > MaxData {
-		return dataError(max(n, 0))
+		return errors.New("TODO")
 	}
 	for i, d := range disks {
 		if d == nil {

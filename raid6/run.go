@@ -1,6 +1,9 @@
 package raid6
 
-import "bytes"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // maxCall is how many bytes of data one kernel call covers at most. A goroutine inside assembly cannot be preempted, so
 // longer calls would keep the garbage collector waiting.
@@ -20,130 +23,128 @@ const (
 	opRecoverQ    // a data disk and Q
 )
 
-// work is an operation with its buffers.
-type work struct {
+// A job is an operation with its buffers.
+type job struct {
 	op   operation
 	data [][]byte
 	p, q []byte
-	// lost are the disks in data that are not read, the higher one first. Their chunks are x and y: the first one's, or y's
-	// is the higher one's.
+	// lost are the disks in data that are not read, the higher one first, or -1. The chunks of those that an operation
+	// recovers are x and, where there are two, y, which is the higher one's.
 	lost [2]int
 	x, y []byte
-	// index is that of data[0], in a partial update.
-	index int
+	// first is the index of data[0], in a partial update.
+	first int
+
+	kernel int
+	piece  int      // bytes of each chunk that are worked on at a time
+	group  int      // disks that a kernel call walks over
+	top    int      // the last disk that is not lost, or -1
+	a, b   *product // what a recovery multiplies by
 }
 
-// run carries work out.
-func (c Code) run(w work) {
-	c.runPart(&w, 0, len(w.p))
-}
-
-// runPart carries out the part of w from lo up to hi.
-func (c Code) runPart(w *work, lo, hi int) {
-	if len(w.data) == 0 {
-		return
-	}
-	r := newRunner(c.kernel(), w)
-	for ; lo < hi; lo += r.piece {
-		r.do(lo, min(lo+r.piece, hi))
+// run carries a job out.
+func (j *job) run(c Code) {
+	if len(j.data) > 0 {
+		j.prepare(c)
+		j.part(0, len(j.p))
 	}
 }
 
-// A runner carries out a work piece by piece.
-type runner struct {
-	*work
-	k      int // kernel
-	piece  int // bytes of each chunk
-	group  int // disks that a kernel call walks over
-	tables *tables
-	a, b   *product
-	top    int // the last disk that is not lost, or -1
+// part carries out what is to be done from byte lo up to hi.
+func (j *job) part(lo, hi int) {
+	for ; lo < hi; lo += j.piece {
+		j.do(lo, min(lo+j.piece, hi))
+	}
 }
 
-func newRunner(k int, w *work) runner {
-	r := runner{work: w, k: k, group: len(w.data), tables: newTables()}
-	for r.top = len(w.data) - 1; r.top >= 0 && (r.top == w.lost[0] || r.top == w.lost[1]); r.top-- {
+// prepare fills in how the job is done.
+func (j *job) prepare(c Code) {
+	j.kernel = c.kernel()
+	n := len(j.data)
+	for j.top = n - 1; j.top >= 0 && (j.top == j.lost[0] || j.top == j.lost[1]); j.top-- {
 	}
-	r.piece = max(maxCall/len(w.data)&^255, 256)
-	switch w.op {
+	j.group, j.piece = n, maxCall>>bits.Len(uint(n-1))
+	if DebugGroup > 0 {
+		j.group = DebugGroup
+	}
+	if DebugPiece > 0 {
+		j.piece = DebugPiece
+	}
+	switch j.op {
 	case opRecoverData:
-		// With P' and Q' of the other disks, P+P' = x + y and Q+Q' = 2^i·x + 2^j·y. So x = a(P+P') + b(Q+Q').
-		i, j := w.lost[1], w.lost[0]
-		t := r.tables
-		d := t.inverse(t.power(j-i) ^ 1)
-		r.a, r.b = &t.products[mul(t.power(j-i), d)], &t.products[mul(t.power(-i), d)]
-	case opRecoverQ:
-		r.b = &r.tables.products[r.tables.power(w.lost[0])]
+		// With P' and Q' of the other disks, P+P' = x + y and Q+Q' = 2^l·x + 2^h·y. So x = a(P+P') + b(Q+Q').
+		h, l := j.lost[0], j.lost[1]
+		d := inverse(power(h-l) ^ 1)
+		j.a, j.b = &products()[mul(power(h-l), d)], &products()[mul(power(-l), d)]
 	case opRecoverP:
-		r.b = &r.tables.products[r.tables.power(-w.lost[0])]
+		j.b = &products()[power(-j.lost[0])]
+	case opRecoverQ:
+		j.b = &products()[power(j.lost[0])]
 	}
-	return r
 }
 
 // do carries out the piece from lo up to hi.
-func (r *runner) do(lo, hi int) {
-	switch r.op {
+func (j *job) do(lo, hi int) {
+	switch j.op {
 	case opSyndrome:
-		r.syndrome(r.p[lo:hi], r.q[lo:hi], lo)
+		j.syndrome(j.p[lo:hi], j.q[lo:hi], lo)
 	case opXorSyndrome:
-		r.xorSyndrome(r.p[lo:hi], r.q[lo:hi], lo)
+		j.xorSyndrome(j.p[lo:hi], j.q[lo:hi], lo)
 	case opParity, opXorParity:
-		r.parity(r.p[lo:hi], lo)
+		j.parity(j.p[lo:hi], lo)
 	case opQ:
-		r.onlyQ(r.q[lo:hi], lo)
+		j.onlyQ(j.q[lo:hi], lo)
 	case opRecoverData:
-		x, y := r.x[lo:hi], r.y[lo:hi]
-		r.syndrome(x, y, lo)
-		recoverData(r.k, x, y, r.p[lo:hi], r.q[lo:hi], r.a, r.b)
+		x, y := j.x[lo:hi], j.y[lo:hi]
+		j.syndrome(x, y, lo)
+		recoverData(j.kernel, x, y, j.p[lo:hi], j.q[lo:hi], j.a, j.b)
 	case opRecoverP:
-		x, p := r.x[lo:hi], r.p[lo:hi]
-		r.syndrome(p, x, lo)
-		recoverP(r.k, x, p, r.q[lo:hi], r.b)
+		x, p := j.x[lo:hi], j.p[lo:hi]
+		j.syndrome(p, x, lo)
+		recoverP(j.kernel, x, p, j.q[lo:hi], j.b)
 	case opRecoverQ:
-		r.recoverQ(r.x[lo:hi], r.p[lo:hi], r.q[lo:hi], lo)
+		j.recoverQ(j.x[lo:hi], j.q[lo:hi], lo)
 	}
 }
 
 // recoverQ computes a lost data disk, which is P+P', and Q, which is Q' and that disk's part.
-func (r *runner) recoverQ(x, p, q []byte, offset int) {
+func (j *job) recoverQ(x, q []byte, offset int) {
 	var scratch [scratchBytes]byte
-	disks := [1][]byte{p}
-	add := step{lost: noDisks, carry: 1}
-	update := step{lost: noDisks, product: r.b}
-	r.syndrome(x, q, offset)
-	parity(r.k, x, disks[:], &add)
-	disks[0] = x
-	for len(x) > 0 {
-		n := min(len(x), len(scratch))
-		xorSyndrome(r.k, scratch[:n], q[:n], disks[:], &update)
-		update.offset += n
-		x, q = x[n:], q[n:]
+	disks := [1][]byte{j.p}
+	add := newStep(offset, 1, true, noDisks)
+	j.syndrome(x, q, offset)
+	parity(j.kernel, x, disks[:], &add)
+	disks[0] = j.x
+	for len(q) > 0 {
+		n := min(len(q), len(scratch))
+		update := newStep(offset, 1, false, noDisks)
+		update.product = j.b
+		xorSyndrome(j.kernel, scratch[:n], q[:n], disks[:], &update)
+		q, offset = q[n:], offset+n
 	}
 }
 
 // syndrome overwrites p and q with the syndromes of the disks that are not lost, group by group from the last one down.
-func (r *runner) syndrome(p, q []byte, offset int) {
-	if r.top < 0 {
+func (j *job) syndrome(p, q []byte, offset int) {
+	if j.top < 0 {
 		clear(p)
 		clear(q)
 		return
 	}
-	s := step{offset: offset}
-	for hi := r.top + 1; hi > 0; hi -= r.group {
-		lo := max(hi-r.group, 0)
-		s.lost = r.lostIn(lo, hi)
+	for hi := j.top + 1; hi > 0; hi -= j.group {
+		lo := max(hi-j.group, 0)
+		s := newStep(offset, hi-lo, hi <= j.top, j.lostIn(lo, hi))
 		if lo == 0 {
-			s.correction = r.tables.correction[r.top]
+			s.correction = correction[j.top]
 		}
-		syndrome(r.k, p, q, r.data[lo:hi], &s)
-		s.carry = 1
+		syndrome(j.kernel, p, q, j.data[lo:hi], &s)
 	}
 }
 
 // lostIn returns which of the disks from lo up to hi are lost, counted from lo.
-func (r *runner) lostIn(lo, hi int) [2]int {
+func (j *job) lostIn(lo, hi int) [2]int {
 	lost, n := noDisks, 0
-	for _, z := range r.lost {
+	for _, z := range j.lost {
 		if lo <= z && z < hi {
 			lost[n] = z - lo
 			n++
@@ -153,30 +154,23 @@ func (r *runner) lostIn(lo, hi int) [2]int {
 }
 
 // xorSyndrome adds the syndromes of data to p and q.
-func (r *runner) xorSyndrome(p, q []byte, offset int) {
-	for lo := 0; lo < len(r.data); lo += r.group {
-		hi := min(lo+r.group, len(r.data))
-		scale := r.tables.power(r.index + lo)
-		s := step{
-			offset:     offset,
-			correction: mul(scale, r.tables.correction[hi-lo-1]),
-			product:    &r.tables.products[scale],
-		}
-		xorSyndrome(r.k, p, q, r.data[lo:hi], &s)
+func (j *job) xorSyndrome(p, q []byte, offset int) {
+	for lo := 0; lo < len(j.data); lo += j.group {
+		hi := min(lo+j.group, len(j.data))
+		scale := power(j.first + lo)
+		s := newStep(offset, hi-lo, false, noDisks)
+		s.correction = mul(scale, correction[hi-lo-1])
+		s.product = &products()[scale]
+		xorSyndrome(j.kernel, p, q, j.data[lo:hi], &s)
 	}
 }
 
 // parity overwrites p with the sum of the disks that are not lost, or adds it.
-func (r *runner) parity(p []byte, offset int) {
-	s := step{offset: offset}
-	if r.op == opXorParity {
-		s.carry = 1
-	}
-	for hi := r.top + 1; hi > 0; hi -= r.group {
-		lo := max(hi-r.group, 0)
-		s.lost = r.lostIn(lo, hi)
-		parity(r.k, p, r.data[lo:hi], &s)
-		s.carry = 1
+func (j *job) parity(p []byte, offset int) {
+	for hi := j.top + 1; hi > 0; hi -= j.group {
+		lo := max(hi-j.group, 0)
+		s := newStep(offset, hi-lo, hi <= j.top || j.op == opXorParity, j.lostIn(lo, hi))
+		parity(j.kernel, p, j.data[lo:hi], &s)
 	}
 }
 
@@ -184,11 +178,11 @@ func (r *runner) parity(p []byte, offset int) {
 const scratchBytes = 1024
 
 // onlyQ overwrites q with the Q of data.
-func (r *runner) onlyQ(q []byte, offset int) {
+func (j *job) onlyQ(q []byte, offset int) {
 	var scratch [scratchBytes]byte
 	for len(q) > 0 {
 		n := min(len(q), len(scratch))
-		r.syndrome(scratch[:n], q[:n], offset)
+		j.syndrome(scratch[:n], q[:n], offset)
 		q, offset = q[n:], offset+n
 	}
 }
@@ -206,20 +200,20 @@ const (
 func (c Code) compare(data [][]byte, p, q []byte, locate bool) finding {
 	var scratchP, scratchQ [scratchBytes]byte
 	found := allRight
-	w := work{data: data, lost: noDisks}
-	r := newRunner(c.kernel(), &w)
-	piece := min(r.piece, scratchBytes)
+	j := job{data: data, lost: noDisks}
+	j.prepare(c)
+	piece := min(j.piece, scratchBytes)
 	for lo := 0; lo < len(p); lo += piece {
 		hi := min(lo+piece, len(p))
 		wantP, wantQ := scratchP[:hi-lo], scratchQ[:hi-lo]
 		if q == nil {
-			r.parity(wantP, lo)
+			j.parity(wantP, lo)
 			if !bytes.Equal(wantP, p[lo:hi]) {
 				return severalWrong
 			}
 			continue
 		}
-		r.syndrome(wantP, wantQ, lo)
+		j.syndrome(wantP, wantQ, lo)
 		if bytes.Equal(wantP, p[lo:hi]) && bytes.Equal(wantQ, q[lo:hi]) {
 			continue
 		}
@@ -227,7 +221,7 @@ func (c Code) compare(data [][]byte, p, q []byte, locate bool) finding {
 			return severalWrong
 		}
 		for i := range wantP {
-			f := r.explain(wantP[i]^p[lo+i], wantQ[i]^q[lo+i])
+			f := j.explain(wantP[i]^p[lo+i], wantQ[i]^q[lo+i])
 			if f == allRight || f == found {
 				continue
 			}
@@ -242,8 +236,8 @@ func (c Code) compare(data [][]byte, p, q []byte, locate bool) finding {
 
 // explain returns which disk is wrong where P and Q differ by so much from what they should be. A data disk z that is wrong
 // by e makes that e and 2^z·e.
-func (r *runner) explain(p, q byte) finding {
-	switch n := len(r.data); {
+func (j *job) explain(p, q byte) finding {
+	switch n := len(j.data); {
 	case p == 0 && q == 0:
 		return allRight
 	case q == 0:
@@ -251,7 +245,7 @@ func (r *runner) explain(p, q byte) finding {
 	case p == 0:
 		return finding(n + 1)
 	default:
-		z := (int(r.tables.log[q]) - int(r.tables.log[p]) + 255) % 255
+		z := (int(log[q]) - int(log[p]) + 255) % 255
 		if z < n {
 			return finding(z)
 		}

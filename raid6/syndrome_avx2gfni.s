@@ -5,20 +5,18 @@
 #include "textflag.h"
 
 // func syndromeAVX2GFNIx1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, CMOV, GFNI
+// Requires: AVX, AVX2, GFNI
 TEXT ·syndromeAVX2GFNIx1(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R13
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -35,40 +33,144 @@ TEXT ·syndromeAVX2GFNIx1(SB), $0-80
 
 visit03:
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
 	JEQ     begin04
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
-	ADDQ    $+24, BX
-	JMP     more05
+	JMP     run05
 
 begin04:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
-	JMP     more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ          $+1, R12
+	JEQ            skip08
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
-	CMPQ           R12, R9
-	JEQ            finish08
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more05
+	VPXOR          (CX), Y4, Y4
 
-finish08:
+skip08:
+	TESTQ          $+2, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+
+skip09:
+	TESTQ          $+4, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	DECQ           R12
+	JNE            eight11
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish12
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+finish12:
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	ADDQ    $0x00000020, AX
@@ -83,223 +185,267 @@ next02:
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next09
+	JGT     next13
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin10
+	JEQ     begin14
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	ADDQ    $+24, BX
-	JMP     more11
+	JMP     run15
 
-begin10:
+begin14:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more11
 
-disk12:
+run15:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run16:
+	TESTQ R12, R12
+	JEQ   disks17
+
+disk18:
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-
-more11:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk12
-	CMPQ           R12, R9
-	JEQ            finish14
+	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more11
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk18
 
-finish14:
+disks17:
+	TESTQ          R14, R14
+	JLT            finish19
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run16
+
+finish19:
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next09:
+next13:
 	// 8 bytes
 	LEAQ  8(AX), CX
 	CMPQ  CX, DX
-	JGT   next15
+	JGT   next20
 	MOVQ  R8, BX
-	MOVQ  R10, R12
 	TESTQ R13, R13
-	JEQ   begin16
+	JEQ   begin21
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	ADDQ  $+24, BX
-	JMP   more17
+	JMP   run22
 
-begin16:
+begin21:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more17
 
-disk18:
+run22:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run23:
+	TESTQ R12, R12
+	JEQ   disks24
+
+disk25:
 	MOVQ           (BX), CX
-	VMOVQ          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk25
 
-more17:
+disks24:
+	TESTQ          R14, R14
+	JLT            finish26
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk18
-	CMPQ           R12, R9
-	JEQ            finish20
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more17
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run23
 
-finish20:
+finish26:
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next15:
+next20:
 	// 4 bytes
 	LEAQ  4(AX), CX
 	CMPQ  CX, DX
-	JGT   next21
+	JGT   next27
 	MOVQ  R8, BX
-	MOVQ  R10, R12
 	TESTQ R13, R13
-	JEQ   begin22
+	JEQ   begin28
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	ADDQ  $+24, BX
-	JMP   more23
+	JMP   run29
 
-begin22:
+begin28:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more23
 
-disk24:
+run29:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run30:
+	TESTQ R12, R12
+	JEQ   disks31
+
+disk32:
 	MOVQ           (BX), CX
-	VMOVD          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk32
 
-more23:
+disks31:
+	TESTQ          R14, R14
+	JLT            finish33
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk24
-	CMPQ           R12, R9
-	JEQ            finish26
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more23
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run30
 
-finish26:
+finish33:
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next21:
+next27:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next27
+	JGT     next34
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin28
+	JEQ     begin35
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	ADDQ    $+24, BX
-	JMP     more29
+	JMP     run36
 
-begin28:
+begin35:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more29
 
-disk30:
+run36:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run37:
+	TESTQ R12, R12
+	JEQ   disks38
+
+disk39:
 	MOVQ           (BX), CX
-	VPINSRW        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk39
 
-more29:
+disks38:
+	TESTQ          R14, R14
+	JLT            finish40
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk30
-	CMPQ           R12, R9
-	JEQ            finish32
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more29
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run37
 
-finish32:
+finish40:
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next27:
+next34:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next33
+	JGT     next41
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin34
+	JEQ     begin42
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	ADDQ    $+24, BX
-	JMP     more35
+	JMP     run43
 
-begin34:
+begin42:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more35
 
-disk36:
+run43:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run44:
+	TESTQ R12, R12
+	JEQ   disks45
+
+disk46:
 	MOVQ           (BX), CX
-	VPINSRB        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk46
 
-more35:
+disks45:
+	TESTQ          R14, R14
+	JLT            finish47
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk36
-	CMPQ           R12, R9
-	JEQ            finish38
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more35
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run44
 
-finish38:
+finish47:
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
 
-next33:
+next41:
 done01:
 	VZEROUPPER
 	RET
@@ -311,12 +457,12 @@ GLOBL double<>(SB), RODATA|NOPTR, $8
 // Requires: AVX, AVX2, GFNI
 TEXT ·xorSyndromeAVX2GFNIx1(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -328,30 +474,128 @@ TEXT ·xorSyndromeAVX2GFNIx1(SB), $0-80
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Y15
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 32 bytes
 	JMP next02
 
 visit03:
-	MOVQ    R8, BX
-	MOVQ    R9, R12
-	MOVQ    (BX), CX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-	JMP     more05
-
-disk06:
+	MOVQ           R8, BX
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
+	VMOVDQU        (CX)(AX*1), Y0
+	VMOVDQA        Y0, Y4
+	MOVQ           R9, R12
+	TESTQ          $+1, R12
+	JEQ            skip07
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+
+skip07:
+	TESTQ          $+2, R12
+	JEQ            skip08
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+
+skip08:
+	TESTQ          $+4, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	DECQ           R12
+	JNE            eight10
+
+disks06:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), Y0, Y0
 	VMOVDQU        Y0, (DI)(AX*1)
@@ -370,25 +614,27 @@ next02:
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next09
+	JGT     next11
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more11
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks14
 
-disk12:
+disk15:
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-
-more11:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk12
+	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk15
+
+disks14:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), X0, X0
 	VMOVDQU        X0, (DI)(AX*1)
@@ -397,29 +643,32 @@ more11:
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
-next09:
+next11:
 	// 8 bytes
 	LEAQ    8(AX), CX
 	CMPQ    CX, DX
-	JGT     next15
+	JGT     next16
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more17
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks19
 
-disk18:
+disk20:
 	MOVQ           (BX), CX
-	VMOVQ          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk20
 
-more17:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk18
+disks19:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVQ          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -430,29 +679,32 @@ more17:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next15:
+next16:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
 	JGT     next21
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more23
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks24
 
-disk24:
+disk25:
 	MOVQ           (BX), CX
-	VMOVD          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk25
 
-more23:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk24
+disks24:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVD          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -467,25 +719,28 @@ next21:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next27
+	JGT     next26
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more29
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks29
 
 disk30:
 	MOVQ           (BX), CX
-	VPINSRW        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
-
-more29:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
+	DECQ           R12
 	JNE            disk30
+
+disks29:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRW        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -496,29 +751,32 @@ more29:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next27:
+next26:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next33
+	JGT     next31
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more35
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks34
 
-disk36:
+disk35:
 	MOVQ           (BX), CX
-	VPINSRB        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk35
 
-more35:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk36
+disks34:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRB        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -529,26 +787,24 @@ more35:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next33:
+next31:
 done01:
 	VZEROUPPER
 	RET
 
 // func syndromeAVX2GFNIx2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, CMOV, GFNI
+// Requires: AVX, AVX2, GFNI
 TEXT ·syndromeAVX2GFNIx2(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R13
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -565,49 +821,194 @@ TEXT ·syndromeAVX2GFNIx2(SB), $0-80
 
 visit03:
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
 	JEQ     begin04
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
 	VMOVDQU 32(DI)(AX*1), Y1
 	VMOVDQU 32(SI)(AX*1), Y5
-	ADDQ    $+24, BX
-	JMP     more05
+	JMP     run05
 
 begin04:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
 	VMOVDQU 32(CX)(AX*1), Y1
 	VMOVDQA Y1, Y5
-	JMP     more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ          $+1, R12
+	JEQ            skip08
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX)(AX*1), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
-	CMPQ           R12, R9
-	JEQ            finish08
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+
+skip08:
+	TESTQ          $+2, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+
+skip09:
+	TESTQ          $+4, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	DECQ           R12
+	JNE            eight11
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish12
+	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more05
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
 
-finish08:
+finish12:
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	VMOVDQU Y1, 32(DI)(AX*1)
@@ -620,275 +1021,327 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next09
+	JMP next13
 
-visit10:
+visit14:
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin11
+	JEQ     begin15
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
-	ADDQ    $+24, BX
-	JMP     more12
+	JMP     run16
 
-begin11:
+begin15:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
-	JMP     more12
 
-disk13:
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run17:
+	TESTQ R12, R12
+	JEQ   disks18
+
+disk19:
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-more12:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk13
-	CMPQ           R12, R9
-	JEQ            finish15
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more12
+	VPXOR          (CX), Y4, Y4
+	DECQ           R12
+	JNE            disk19
 
-finish15:
+disks18:
+	TESTQ          R14, R14
+	JLT            finish20
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run17
+
+finish20:
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	ADDQ    $0x00000020, AX
 
-next09:
+next13:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit14
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next16
+	JGT     next21
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin17
+	JEQ     begin22
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	ADDQ    $+24, BX
-	JMP     more18
+	JMP     run23
 
-begin17:
+begin22:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more18
 
-disk19:
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-
-more18:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk19
-	CMPQ           R12, R9
-	JEQ            finish21
+	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more18
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk26
 
-finish21:
+disks25:
+	TESTQ          R14, R14
+	JLT            finish27
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run24
+
+finish27:
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next16:
+next21:
 	// 8 bytes
 	LEAQ  8(AX), CX
 	CMPQ  CX, DX
-	JGT   next22
+	JGT   next28
 	MOVQ  R8, BX
-	MOVQ  R10, R12
 	TESTQ R13, R13
-	JEQ   begin23
+	JEQ   begin29
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	ADDQ  $+24, BX
-	JMP   more24
+	JMP   run30
 
-begin23:
+begin29:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more24
 
-disk25:
+run30:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run31:
+	TESTQ R12, R12
+	JEQ   disks32
+
+disk33:
 	MOVQ           (BX), CX
-	VMOVQ          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk33
 
-more24:
+disks32:
+	TESTQ          R14, R14
+	JLT            finish34
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk25
-	CMPQ           R12, R9
-	JEQ            finish27
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more24
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run31
 
-finish27:
+finish34:
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next22:
+next28:
 	// 4 bytes
 	LEAQ  4(AX), CX
 	CMPQ  CX, DX
-	JGT   next28
+	JGT   next35
 	MOVQ  R8, BX
-	MOVQ  R10, R12
 	TESTQ R13, R13
-	JEQ   begin29
+	JEQ   begin36
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	ADDQ  $+24, BX
-	JMP   more30
+	JMP   run37
 
-begin29:
+begin36:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more30
 
-disk31:
+run37:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run38:
+	TESTQ R12, R12
+	JEQ   disks39
+
+disk40:
 	MOVQ           (BX), CX
-	VMOVD          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk40
 
-more30:
+disks39:
+	TESTQ          R14, R14
+	JLT            finish41
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk31
-	CMPQ           R12, R9
-	JEQ            finish33
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more30
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run38
 
-finish33:
+finish41:
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next28:
+next35:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next34
+	JGT     next42
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin35
+	JEQ     begin43
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	ADDQ    $+24, BX
-	JMP     more36
+	JMP     run44
 
-begin35:
+begin43:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more36
 
-disk37:
+run44:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run45:
+	TESTQ R12, R12
+	JEQ   disks46
+
+disk47:
 	MOVQ           (BX), CX
-	VPINSRW        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk47
 
-more36:
+disks46:
+	TESTQ          R14, R14
+	JLT            finish48
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk37
-	CMPQ           R12, R9
-	JEQ            finish39
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more36
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run45
 
-finish39:
+finish48:
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next34:
+next42:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next40
+	JGT     next49
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin41
+	JEQ     begin50
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	ADDQ    $+24, BX
-	JMP     more42
+	JMP     run51
 
-begin41:
+begin50:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more42
 
-disk43:
+run51:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run52:
+	TESTQ R12, R12
+	JEQ   disks53
+
+disk54:
 	MOVQ           (BX), CX
-	VPINSRB        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk54
 
-more42:
+disks53:
+	TESTQ          R14, R14
+	JLT            finish55
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk43
-	CMPQ           R12, R9
-	JEQ            finish45
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more42
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run52
 
-finish45:
+finish55:
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
 
-next40:
+next49:
 done01:
 	VZEROUPPER
 	RET
@@ -897,12 +1350,12 @@ done01:
 // Requires: AVX, AVX2, GFNI
 TEXT ·xorSyndromeAVX2GFNIx2(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -914,36 +1367,175 @@ TEXT ·xorSyndromeAVX2GFNIx2(SB), $0-80
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Y15
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 2 vectors of 32 bytes
 	JMP next02
 
 visit03:
-	MOVQ    R8, BX
-	MOVQ    R9, R12
-	MOVQ    (BX), CX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-	VMOVDQU 32(CX)(AX*1), Y1
-	VMOVDQA Y1, Y5
-	JMP     more05
-
-disk06:
+	MOVQ           R8, BX
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX)(AX*1), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
+	VMOVDQU        (CX)(AX*1), Y0
+	VMOVDQA        Y0, Y4
+	VMOVDQU        32(CX)(AX*1), Y1
+	VMOVDQA        Y1, Y5
+	MOVQ           R9, R12
+	TESTQ          $+1, R12
+	JEQ            skip07
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+
+skip07:
+	TESTQ          $+2, R12
+	JEQ            skip08
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+
+skip08:
+	TESTQ          $+4, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	DECQ           R12
+	JNE            eight10
+
+disks06:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), Y0, Y0
 	VMOVDQU        Y0, (DI)(AX*1)
@@ -963,27 +1555,29 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next09
+	JMP next11
 
-visit10:
+visit12:
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
-	JMP     more12
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks15
 
-disk13:
+disk16:
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-more12:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk13
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	DECQ           R12
+	JNE            disk16
+
+disks15:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), Y0, Y0
 	VMOVDQU        Y0, (DI)(AX*1)
@@ -992,35 +1586,37 @@ more12:
 	VMOVDQU        Y4, (SI)(AX*1)
 	ADDQ           $0x00000020, AX
 
-next09:
+next11:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit12
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next16
+	JGT     next17
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more18
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks20
 
-disk19:
+disk21:
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-
-more18:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk19
+	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk21
+
+disks20:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), X0, X0
 	VMOVDQU        X0, (DI)(AX*1)
@@ -1029,29 +1625,32 @@ more18:
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
-next16:
+next17:
 	// 8 bytes
 	LEAQ    8(AX), CX
 	CMPQ    CX, DX
 	JGT     next22
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more24
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks25
 
-disk25:
+disk26:
 	MOVQ           (BX), CX
-	VMOVQ          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk26
 
-more24:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk25
+disks25:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVQ          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -1066,25 +1665,28 @@ next22:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next28
+	JGT     next27
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more30
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks30
 
 disk31:
 	MOVQ           (BX), CX
-	VMOVD          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
-
-more30:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
+	DECQ           R12
 	JNE            disk31
+
+disks30:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVD          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -1095,29 +1697,32 @@ more30:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next28:
+next27:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next34
+	JGT     next32
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more36
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks35
 
-disk37:
+disk36:
 	MOVQ           (BX), CX
-	VPINSRW        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk36
 
-more36:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk37
+disks35:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRW        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -1128,29 +1733,32 @@ more36:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next34:
+next32:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next40
+	JGT     next37
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more42
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks40
 
-disk43:
+disk41:
 	MOVQ           (BX), CX
-	VPINSRB        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk41
 
-more42:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk43
+disks40:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRB        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -1161,26 +1769,24 @@ more42:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next40:
+next37:
 done01:
 	VZEROUPPER
 	RET
 
 // func syndromeAVX2GFNIx4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, CMOV, GFNI
+// Requires: AVX, AVX2, GFNI
 TEXT ·syndromeAVX2GFNIx4(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R13
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -1197,7 +1803,6 @@ TEXT ·syndromeAVX2GFNIx4(SB), $0-80
 
 visit03:
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
 	JEQ     begin04
 	VMOVDQU (DI)(AX*1), Y0
@@ -1208,11 +1813,11 @@ visit03:
 	VMOVDQU 64(SI)(AX*1), Y6
 	VMOVDQU 96(DI)(AX*1), Y3
 	VMOVDQU 96(SI)(AX*1), Y7
-	ADDQ    $+24, BX
-	JMP     more05
+	JMP     run05
 
 begin04:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
 	VMOVDQU 32(CX)(AX*1), Y1
@@ -1221,43 +1826,271 @@ begin04:
 	VMOVDQA Y2, Y6
 	VMOVDQU 96(CX)(AX*1), Y3
 	VMOVDQA Y3, Y7
-	JMP     more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ          $+1, R12
+	JEQ            skip08
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX)(AX*1), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX)(AX*1), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX)(AX*1), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
-	CMPQ           R12, R9
-	JEQ            finish08
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+
+skip08:
+	TESTQ          $+2, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+
+skip09:
+	TESTQ          $+4, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	DECQ           R12
+	JNE            eight11
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish12
+	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more05
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
 
-finish08:
+finish12:
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	VMOVDQU Y1, 32(DI)(AX*1)
@@ -1274,275 +2107,327 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next09
+	JMP next13
 
-visit10:
+visit14:
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin11
+	JEQ     begin15
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
-	ADDQ    $+24, BX
-	JMP     more12
+	JMP     run16
 
-begin11:
+begin15:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
-	JMP     more12
 
-disk13:
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run17:
+	TESTQ R12, R12
+	JEQ   disks18
+
+disk19:
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-more12:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk13
-	CMPQ           R12, R9
-	JEQ            finish15
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more12
+	VPXOR          (CX), Y4, Y4
+	DECQ           R12
+	JNE            disk19
 
-finish15:
+disks18:
+	TESTQ          R14, R14
+	JLT            finish20
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run17
+
+finish20:
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	ADDQ    $0x00000020, AX
 
-next09:
+next13:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit14
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next16
+	JGT     next21
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin17
+	JEQ     begin22
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	ADDQ    $+24, BX
-	JMP     more18
+	JMP     run23
 
-begin17:
+begin22:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more18
 
-disk19:
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-
-more18:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk19
-	CMPQ           R12, R9
-	JEQ            finish21
+	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more18
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk26
 
-finish21:
+disks25:
+	TESTQ          R14, R14
+	JLT            finish27
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run24
+
+finish27:
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next16:
+next21:
 	// 8 bytes
 	LEAQ  8(AX), CX
 	CMPQ  CX, DX
-	JGT   next22
+	JGT   next28
 	MOVQ  R8, BX
-	MOVQ  R10, R12
 	TESTQ R13, R13
-	JEQ   begin23
+	JEQ   begin29
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	ADDQ  $+24, BX
-	JMP   more24
+	JMP   run30
 
-begin23:
+begin29:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more24
 
-disk25:
+run30:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run31:
+	TESTQ R12, R12
+	JEQ   disks32
+
+disk33:
 	MOVQ           (BX), CX
-	VMOVQ          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk33
 
-more24:
+disks32:
+	TESTQ          R14, R14
+	JLT            finish34
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk25
-	CMPQ           R12, R9
-	JEQ            finish27
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more24
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run31
 
-finish27:
+finish34:
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next22:
+next28:
 	// 4 bytes
 	LEAQ  4(AX), CX
 	CMPQ  CX, DX
-	JGT   next28
+	JGT   next35
 	MOVQ  R8, BX
-	MOVQ  R10, R12
 	TESTQ R13, R13
-	JEQ   begin29
+	JEQ   begin36
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	ADDQ  $+24, BX
-	JMP   more30
+	JMP   run37
 
-begin29:
+begin36:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more30
 
-disk31:
+run37:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run38:
+	TESTQ R12, R12
+	JEQ   disks39
+
+disk40:
 	MOVQ           (BX), CX
-	VMOVD          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk40
 
-more30:
+disks39:
+	TESTQ          R14, R14
+	JLT            finish41
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk31
-	CMPQ           R12, R9
-	JEQ            finish33
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more30
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run38
 
-finish33:
+finish41:
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next28:
+next35:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next34
+	JGT     next42
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin35
+	JEQ     begin43
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	ADDQ    $+24, BX
-	JMP     more36
+	JMP     run44
 
-begin35:
+begin43:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more36
 
-disk37:
+run44:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run45:
+	TESTQ R12, R12
+	JEQ   disks46
+
+disk47:
 	MOVQ           (BX), CX
-	VPINSRW        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk47
 
-more36:
+disks46:
+	TESTQ          R14, R14
+	JLT            finish48
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk37
-	CMPQ           R12, R9
-	JEQ            finish39
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more36
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run45
 
-finish39:
+finish48:
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next34:
+next42:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next40
+	JGT     next49
 	MOVQ    R8, BX
-	MOVQ    R10, R12
 	TESTQ   R13, R13
-	JEQ     begin41
+	JEQ     begin50
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	ADDQ    $+24, BX
-	JMP     more42
+	JMP     run51
 
-begin41:
+begin50:
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more42
 
-disk43:
+run51:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run52:
+	TESTQ R12, R12
+	JEQ   disks53
+
+disk54:
 	MOVQ           (BX), CX
-	VPINSRB        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk54
 
-more42:
+disks53:
+	TESTQ          R14, R14
+	JLT            finish55
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk43
-	CMPQ           R12, R9
-	JEQ            finish45
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more42
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run52
 
-finish45:
+finish55:
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
 
-next40:
+next49:
 done01:
 	VZEROUPPER
 	RET
@@ -1551,12 +2436,12 @@ done01:
 // Requires: AVX, AVX2, GFNI
 TEXT ·xorSyndromeAVX2GFNIx4(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -1568,48 +2453,269 @@ TEXT ·xorSyndromeAVX2GFNIx4(SB), $0-80
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Y15
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 4 vectors of 32 bytes
 	JMP next02
 
 visit03:
-	MOVQ    R8, BX
-	MOVQ    R9, R12
-	MOVQ    (BX), CX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-	VMOVDQU 32(CX)(AX*1), Y1
-	VMOVDQA Y1, Y5
-	VMOVDQU 64(CX)(AX*1), Y2
-	VMOVDQA Y2, Y6
-	VMOVDQU 96(CX)(AX*1), Y3
-	VMOVDQA Y3, Y7
-	JMP     more05
-
-disk06:
+	MOVQ           R8, BX
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX)(AX*1), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX)(AX*1), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX)(AX*1), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
+	VMOVDQU        (CX)(AX*1), Y0
+	VMOVDQA        Y0, Y4
+	VMOVDQU        32(CX)(AX*1), Y1
+	VMOVDQA        Y1, Y5
+	VMOVDQU        64(CX)(AX*1), Y2
+	VMOVDQA        Y2, Y6
+	VMOVDQU        96(CX)(AX*1), Y3
+	VMOVDQA        Y3, Y7
+	MOVQ           R9, R12
+	TESTQ          $+1, R12
+	JEQ            skip07
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+
+skip07:
+	TESTQ          $+2, R12
+	JEQ            skip08
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+
+skip08:
+	TESTQ          $+4, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	DECQ           R12
+	JNE            eight10
+
+disks06:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), Y0, Y0
 	VMOVDQU        Y0, (DI)(AX*1)
@@ -1639,27 +2745,29 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next09
+	JMP next11
 
-visit10:
+visit12:
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
-	JMP     more12
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks15
 
-disk13:
+disk16:
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-more12:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk13
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	DECQ           R12
+	JNE            disk16
+
+disks15:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), Y0, Y0
 	VMOVDQU        Y0, (DI)(AX*1)
@@ -1668,35 +2776,37 @@ more12:
 	VMOVDQU        Y4, (SI)(AX*1)
 	ADDQ           $0x00000020, AX
 
-next09:
+next11:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit12
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next16
+	JGT     next17
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more18
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks20
 
-disk19:
+disk21:
 	MOVQ           (BX), CX
-	VMOVDQU        (CX)(AX*1), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-
-more18:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk19
+	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk21
+
+disks20:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), X0, X0
 	VMOVDQU        X0, (DI)(AX*1)
@@ -1705,29 +2815,32 @@ more18:
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
-next16:
+next17:
 	// 8 bytes
 	LEAQ    8(AX), CX
 	CMPQ    CX, DX
 	JGT     next22
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more24
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks25
 
-disk25:
+disk26:
 	MOVQ           (BX), CX
-	VMOVQ          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk26
 
-more24:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk25
+disks25:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVQ          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -1742,25 +2855,28 @@ next22:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next28
+	JGT     next27
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
-	JMP     more30
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks30
 
 disk31:
 	MOVQ           (BX), CX
-	VMOVD          (CX)(AX*1), X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
-
-more30:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
+	DECQ           R12
 	JNE            disk31
+
+disks30:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVD          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -1771,29 +2887,32 @@ more30:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next28:
+next27:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next34
+	JGT     next32
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more36
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks35
 
-disk37:
+disk36:
 	MOVQ           (BX), CX
-	VPINSRW        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk36
 
-more36:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk37
+disks35:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRW        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -1804,29 +2923,32 @@ more36:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next34:
+next32:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next40
+	JGT     next37
 	MOVQ    R8, BX
-	MOVQ    R9, R12
 	MOVQ    (BX), CX
+	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
-	JMP     more42
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks40
 
-disk43:
+disk41:
 	MOVQ           (BX), CX
-	VPINSRB        $0x00, (CX)(AX*1), X8, X8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk41
 
-more42:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk43
+disks40:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRB        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -1837,7 +2959,7 @@ more42:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next40:
+next37:
 done01:
 	VZEROUPPER
 	RET

@@ -5,20 +5,18 @@
 #include "textflag.h"
 
 // func syndromeAVX512x1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·syndromeAVX512x1(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R13
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -29,50 +27,183 @@ TEXT ·syndromeAVX512x1(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 
 	// 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more05
 
-disk06:
-	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
 
-more05:
+run06:
+	TESTQ   $+1, R12
+	JEQ     skip08
+	MOVQ    (BX), CX
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk06
-	CMPQ    R12, R9
-	JEQ     finish08
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more05
+	VPXORQ  (CX), Z4, Z4
 
-finish08:
+skip08:
+	TESTQ   $+2, R12
+	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+
+skip09:
+	TESTQ   $+4, R12
+	JEQ     skip10
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	DECQ    R12
+	JNE     eight11
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish12
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
+
+finish12:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
@@ -92,43 +223,53 @@ next02:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
 	TESTQ      R13, R13
-	JEQ        begin10
+	JEQ        begin14
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	ADDQ       $+24, BX
-	JMP        more11
+	JMP        run15
 
-begin10:
+begin14:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more11
 
-disk12:
+run15:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run16:
+	TESTQ R12, R12
+	JEQ   disks17
+
+disk18:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk18
 
-more11:
+disks17:
+	TESTQ   R14, R14
+	JLT     finish19
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk12
-	CMPQ    R12, R9
-	JEQ     finish14
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more11
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run16
 
-finish14:
+finish19:
 	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
@@ -144,12 +285,12 @@ GLOBL polynomial<>(SB), RODATA|NOPTR, $8
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·xorSyndromeAVX512x1(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -160,33 +301,160 @@ TEXT ·xorSyndromeAVX512x1(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R9, R12
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more05
+	MOVQ      R9, R12
+	TESTQ     $+1, R12
+	JEQ       skip07
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	ADDQ      AX, CX
+	VPXORQ    (CX), Z0, Z0
+	VPSHUFB   Z4, Z15, Z12
+	VPADDB    Z4, Z4, Z4
+	VPXORQ    Z12, Z4, Z4
+	VPXORQ    (CX), Z4, Z4
 
-disk06:
-	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+skip07:
+	TESTQ   $+2, R12
+	JEQ     skip08
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
 
-more05:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk06
+skip08:
+	TESTQ   $+4, R12
+	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	DECQ    R12
+	JNE     eight10
+
+disks06:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -217,24 +485,28 @@ next02:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R9, R12
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more11
+	MOVQ       R9, R12
+	TESTQ      R12, R12
+	JEQ        disks14
 
-disk12:
+disk15:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk15
 
-more11:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk12
+disks14:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -260,20 +532,18 @@ DATA nibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles<>(SB), RODATA|NOPTR, $8
 
 // func syndromeAVX512x2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·syndromeAVX512x2(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R13
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -284,62 +554,265 @@ TEXT ·syndromeAVX512x2(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 
 	// 2 vectors of 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
 	VMOVDQU64 64(DI)(AX*1), Z1
 	VMOVDQU64 64(SI)(AX*1), Z5
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 	VMOVDQU64 64(CX)(AX*1), Z1
 	VMOVDQA64 Z1, Z5
-	JMP       more05
 
-disk06:
-	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VMOVDQU64  64(CX)(AX*1), Z9
-	VPXORQ     Z9, Z1, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
 
-more05:
+run06:
+	TESTQ   $+1, R12
+	JEQ     skip08
+	MOVQ    (BX), CX
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk06
-	CMPQ    R12, R9
-	JEQ     finish08
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+
+skip08:
+	TESTQ   $+2, R12
+	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+
+skip09:
+	TESTQ   $+4, R12
+	JEQ     skip10
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	DECQ    R12
+	JNE     eight11
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish12
+	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
 	VPSHUFB Z5, Z15, Z13
 	VPADDB  Z5, Z5, Z5
 	VPXORQ  Z13, Z5, Z5
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more05
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
 
-finish08:
+finish12:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
@@ -354,56 +827,65 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next13
 
-visit10:
+visit14:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
-	JEQ       begin11
+	JEQ       begin15
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	ADDQ      $+24, BX
-	JMP       more12
+	JMP       run16
 
-begin11:
+begin15:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
 
-disk13:
-	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
 
-more12:
+run17:
+	TESTQ R12, R12
+	JEQ   disks18
+
+disk19:
+	MOVQ    (BX), CX
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk13
-	CMPQ    R12, R9
-	JEQ     finish15
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more12
+	VPXORQ  (CX), Z4, Z4
+	DECQ    R12
+	JNE     disk19
 
-finish15:
+disks18:
+	TESTQ   R14, R14
+	JLT     finish20
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run17
+
+finish20:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next09:
+next13:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit14
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -414,43 +896,53 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
 	TESTQ      R13, R13
-	JEQ        begin17
+	JEQ        begin22
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	ADDQ       $+24, BX
-	JMP        more18
+	JMP        run23
 
-begin17:
+begin22:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
 
-disk19:
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk26
 
-more18:
+disks25:
+	TESTQ   R14, R14
+	JLT     finish27
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk19
-	CMPQ    R12, R9
-	JEQ     finish21
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more18
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run24
 
-finish21:
+finish27:
 	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
@@ -463,12 +955,12 @@ done01:
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·xorSyndromeAVX512x2(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -479,40 +971,237 @@ TEXT ·xorSyndromeAVX512x2(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 2 vectors of 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R9, R12
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 	VMOVDQU64 64(CX)(AX*1), Z1
 	VMOVDQA64 Z1, Z5
-	JMP       more05
+	MOVQ      R9, R12
+	TESTQ     $+1, R12
+	JEQ       skip07
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	ADDQ      AX, CX
+	VPXORQ    (CX), Z0, Z0
+	VPSHUFB   Z4, Z15, Z12
+	VPADDB    Z4, Z4, Z4
+	VPXORQ    Z12, Z4, Z4
+	VPXORQ    (CX), Z4, Z4
+	VPXORQ    64(CX), Z1, Z1
+	VPSHUFB   Z5, Z15, Z13
+	VPADDB    Z5, Z5, Z5
+	VPXORQ    Z13, Z5, Z5
+	VPXORQ    64(CX), Z5, Z5
 
-disk06:
-	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VMOVDQU64  64(CX)(AX*1), Z9
-	VPXORQ     Z9, Z1, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
+skip07:
+	TESTQ   $+2, R12
+	JEQ     skip08
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
 
-more05:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk06
+skip08:
+	TESTQ   $+4, R12
+	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	DECQ    R12
+	JNE     eight10
+
+disks06:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -546,28 +1235,31 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next11
 
-visit10:
+visit12:
 	MOVQ      R8, BX
-	MOVQ      R9, R12
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
+	MOVQ      R9, R12
+	TESTQ     R12, R12
+	JEQ       disks15
 
-disk13:
-	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+disk16:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	DECQ    R12
+	JNE     disk16
 
-more12:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk13
+disks15:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -584,10 +1276,10 @@ more12:
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
 
-next09:
+next11:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit12
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -598,24 +1290,28 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R9, R12
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
+	MOVQ       R9, R12
+	TESTQ      R12, R12
+	JEQ        disks20
 
-disk19:
+disk21:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk21
 
-more18:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk19
+disks20:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -638,20 +1334,18 @@ done01:
 	RET
 
 // func syndromeAVX512x4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·syndromeAVX512x4(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R13
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -662,14 +1356,13 @@ TEXT ·syndromeAVX512x4(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 
 	// 4 vectors of 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
@@ -680,11 +1373,11 @@ visit03:
 	VMOVDQU64 128(SI)(AX*1), Z6
 	VMOVDQU64 192(DI)(AX*1), Z3
 	VMOVDQU64 192(SI)(AX*1), Z7
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 	VMOVDQU64 64(CX)(AX*1), Z1
@@ -693,37 +1386,381 @@ begin04:
 	VMOVDQA64 Z2, Z6
 	VMOVDQU64 192(CX)(AX*1), Z3
 	VMOVDQA64 Z3, Z7
-	JMP       more05
 
-disk06:
-	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VMOVDQU64  64(CX)(AX*1), Z9
-	VPXORQ     Z9, Z1, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VMOVDQU64  128(CX)(AX*1), Z10
-	VPXORQ     Z10, Z2, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VMOVDQU64  192(CX)(AX*1), Z11
-	VPXORQ     Z11, Z3, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
 
-more05:
+run06:
+	TESTQ   $+1, R12
+	JEQ     skip08
+	MOVQ    (BX), CX
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk06
-	CMPQ    R12, R9
-	JEQ     finish08
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+
+skip08:
+	TESTQ   $+2, R12
+	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+
+skip09:
+	TESTQ   $+4, R12
+	JEQ     skip10
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	DECQ    R12
+	JNE     eight11
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish12
+	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
@@ -736,12 +1773,12 @@ more05:
 	VPSHUFB Z7, Z15, Z13
 	VPADDB  Z7, Z7, Z7
 	VPXORQ  Z13, Z7, Z7
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more05
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
 
-finish08:
+finish12:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
@@ -762,56 +1799,65 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next13
 
-visit10:
+visit14:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
-	JEQ       begin11
+	JEQ       begin15
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	ADDQ      $+24, BX
-	JMP       more12
+	JMP       run16
 
-begin11:
+begin15:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
 
-disk13:
-	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
 
-more12:
+run17:
+	TESTQ R12, R12
+	JEQ   disks18
+
+disk19:
+	MOVQ    (BX), CX
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk13
-	CMPQ    R12, R9
-	JEQ     finish15
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more12
+	VPXORQ  (CX), Z4, Z4
+	DECQ    R12
+	JNE     disk19
 
-finish15:
+disks18:
+	TESTQ   R14, R14
+	JLT     finish20
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run17
+
+finish20:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next09:
+next13:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit14
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -822,43 +1868,53 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
 	TESTQ      R13, R13
-	JEQ        begin17
+	JEQ        begin22
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	ADDQ       $+24, BX
-	JMP        more18
+	JMP        run23
 
-begin17:
+begin22:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
 
-disk19:
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk26
 
-more18:
+disks25:
+	TESTQ   R14, R14
+	JLT     finish27
 	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk19
-	CMPQ    R12, R9
-	JEQ     finish21
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
 	VPXORQ  Z12, Z4, Z4
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more18
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run24
 
-finish21:
+finish27:
 	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
@@ -871,12 +1927,12 @@ done01:
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·xorSyndromeAVX512x4(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -887,17 +1943,17 @@ TEXT ·xorSyndromeAVX512x4(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 32(CX), Z14
+	VPBROADCASTB 40(CX), Z14
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 4 vectors of 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R9, R12
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 	VMOVDQU64 64(CX)(AX*1), Z1
@@ -906,35 +1962,372 @@ visit03:
 	VMOVDQA64 Z2, Z6
 	VMOVDQU64 192(CX)(AX*1), Z3
 	VMOVDQA64 Z3, Z7
-	JMP       more05
+	MOVQ      R9, R12
+	TESTQ     $+1, R12
+	JEQ       skip07
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	ADDQ      AX, CX
+	VPXORQ    (CX), Z0, Z0
+	VPSHUFB   Z4, Z15, Z12
+	VPADDB    Z4, Z4, Z4
+	VPXORQ    Z12, Z4, Z4
+	VPXORQ    (CX), Z4, Z4
+	VPXORQ    64(CX), Z1, Z1
+	VPSHUFB   Z5, Z15, Z13
+	VPADDB    Z5, Z5, Z5
+	VPXORQ    Z13, Z5, Z5
+	VPXORQ    64(CX), Z5, Z5
+	VPXORQ    128(CX), Z2, Z2
+	VPSHUFB   Z6, Z15, Z12
+	VPADDB    Z6, Z6, Z6
+	VPXORQ    Z12, Z6, Z6
+	VPXORQ    128(CX), Z6, Z6
+	VPXORQ    192(CX), Z3, Z3
+	VPSHUFB   Z7, Z15, Z13
+	VPADDB    Z7, Z7, Z7
+	VPXORQ    Z13, Z7, Z7
+	VPXORQ    192(CX), Z7, Z7
 
-disk06:
-	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VMOVDQU64  64(CX)(AX*1), Z9
-	VPXORQ     Z9, Z1, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VMOVDQU64  128(CX)(AX*1), Z10
-	VPXORQ     Z10, Z2, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VMOVDQU64  192(CX)(AX*1), Z11
-	VPXORQ     Z11, Z3, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
+skip07:
+	TESTQ   $+2, R12
+	JEQ     skip08
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
 
-more05:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk06
+skip08:
+	TESTQ   $+4, R12
+	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	VPXORQ  64(CX), Z1, Z1
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPXORQ  64(CX), Z5, Z5
+	VPXORQ  128(CX), Z2, Z2
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPXORQ  128(CX), Z6, Z6
+	VPXORQ  192(CX), Z3, Z3
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	VPXORQ  192(CX), Z7, Z7
+	DECQ    R12
+	JNE     eight10
+
+disks06:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -990,28 +2383,31 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next11
 
-visit10:
+visit12:
 	MOVQ      R8, BX
-	MOVQ      R9, R12
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
+	MOVQ      R9, R12
+	TESTQ     R12, R12
+	JEQ       disks15
 
-disk13:
-	MOVQ       (BX), CX
-	VMOVDQU64  (CX)(AX*1), Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+disk16:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXORQ  (CX), Z0, Z0
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPXORQ  (CX), Z4, Z4
+	DECQ    R12
+	JNE     disk16
 
-more12:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk13
+disks15:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -1028,10 +2424,10 @@ more12:
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
 
-next09:
+next11:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit12
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -1042,24 +2438,28 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R9, R12
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
+	MOVQ       R9, R12
+	TESTQ      R12, R12
+	JEQ        disks20
 
-disk19:
+disk21:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk21
 
-more18:
-	SUBQ            $+24, BX
-	CMPQ            BX, R12
-	JNE             disk19
+disks20:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -1082,20 +2482,18 @@ done01:
 	RET
 
 // func parityAVX512(p []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·parityAVX512(SB), $0-56
 	// The disks from the last one down
-	MOVQ   s+48(FP), CX
-	MOVQ   data_base+24(FP), R9
-	MOVQ   data_len+32(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+48(FP), CX
+	MOVQ data_base+24(FP), BX
+	MOVQ data_len+32(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R13
 
 	// The chunk from the offset on
 	MOVQ (CX), AX
@@ -1109,43 +2507,162 @@ TEXT ·parityAVX512(SB), $0-56
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 64(DI)(AX*1), Z1
 	VMOVDQU64 128(DI)(AX*1), Z2
 	VMOVDQU64 192(DI)(AX*1), Z3
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQU64 64(CX)(AX*1), Z1
 	VMOVDQU64 128(CX)(AX*1), Z2
 	VMOVDQU64 192(CX)(AX*1), Z3
-	JMP       more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ  $+1, R12
+	JEQ    skip08
 	MOVQ   (BX), CX
-	VPXORQ (CX)(AX*1), Z0, Z0
-	VPXORQ 64(CX)(AX*1), Z1, Z1
-	VPXORQ 128(CX)(AX*1), Z2, Z2
-	VPXORQ 192(CX)(AX*1), Z3, Z3
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
 
-more05:
-	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk06
-	CMPQ    R12, R9
-	JEQ     finish08
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more05
+skip08:
+	TESTQ  $+2, R12
+	JEQ    skip09
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
 
-finish08:
+skip09:
+	TESTQ  $+4, R12
+	JEQ    skip10
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	MOVQ   (BX), CX
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	VPXORQ 64(CX), Z1, Z1
+	VPXORQ 128(CX), Z2, Z2
+	VPXORQ 192(CX), Z3, Z3
+	DECQ   R12
+	JNE    eight11
+
+disks07:
+	TESTQ R14, R14
+	JLT   finish12
+	SUBQ  $+24, BX
+	MOVQ  R14, R12
+	MOVQ  R15, R14
+	MOVQ  $-1, R15
+	JMP   run06
+
+finish12:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z1, 64(DI)(AX*1)
 	VMOVDQU64 Z2, 128(DI)(AX*1)
@@ -1158,45 +2675,54 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next13
 
-visit10:
+visit14:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
-	JEQ       begin11
+	JEQ       begin15
 	VMOVDQU64 (DI)(AX*1), Z0
-	ADDQ      $+24, BX
-	JMP       more12
+	JMP       run16
 
-begin11:
+begin15:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
-	JMP       more12
 
-disk13:
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run17:
+	TESTQ R12, R12
+	JEQ   disks18
+
+disk19:
 	MOVQ   (BX), CX
-	VPXORQ (CX)(AX*1), Z0, Z0
+	SUBQ   $+24, BX
+	ADDQ   AX, CX
+	VPXORQ (CX), Z0, Z0
+	DECQ   R12
+	JNE    disk19
 
-more12:
-	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk13
-	CMPQ    R12, R9
-	JEQ     finish15
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more12
+disks18:
+	TESTQ R14, R14
+	JLT   finish20
+	SUBQ  $+24, BX
+	MOVQ  R14, R12
+	MOVQ  R15, R14
+	MOVQ  $-1, R15
+	JMP   run17
 
-finish15:
+finish20:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next09:
+next13:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit14
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -1207,35 +2733,44 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
 	TESTQ      R13, R13
-	JEQ        begin17
+	JEQ        begin22
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	ADDQ       $+24, BX
-	JMP        more18
+	JMP        run23
 
-begin17:
+begin22:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	JMP        more18
 
-disk19:
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
 	MOVQ       (BX), CX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z8
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
+	DECQ       R12
+	JNE        disk26
 
-more18:
-	SUBQ    $+24, BX
-	CMPQ    BX, R12
-	JNE     disk19
-	CMPQ    R12, R9
-	JEQ     finish21
-	MOVQ    R11, R12
-	CMPQ    BX, R12
-	CMOVQEQ R9, R12
-	JMP     more18
+disks25:
+	TESTQ R14, R14
+	JLT   finish27
+	SUBQ  $+24, BX
+	MOVQ  R14, R12
+	MOVQ  R15, R14
+	MOVQ  $-1, R15
+	JMP   run24
 
-finish21:
+finish27:
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 
 done01:

@@ -5,20 +5,18 @@
 #include "textflag.h"
 
 // func syndromeAVX512GFNIx1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV, GFNI
+// Requires: AVX, AVX512BW, AVX512F, GFNI
 TEXT ·syndromeAVX512GFNIx1(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R13
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -35,40 +33,144 @@ TEXT ·syndromeAVX512GFNIx1(SB), $0-80
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ          $+1, R12
+	JEQ            skip08
 	MOVQ           (BX), CX
-	VMOVDQU64      (CX)(AX*1), Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
-	CMPQ           R12, R9
-	JEQ            finish08
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more05
+	VPXORQ         (CX), Z4, Z4
 
-finish08:
+skip08:
+	TESTQ          $+2, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+
+skip09:
+	TESTQ          $+4, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	DECQ           R12
+	JNE            eight11
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish12
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+finish12:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
@@ -87,40 +189,49 @@ next02:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
 	TESTQ      R13, R13
-	JEQ        begin10
+	JEQ        begin14
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	ADDQ       $+24, BX
-	JMP        more11
+	JMP        run15
 
-begin10:
+begin14:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more11
 
-disk12:
+run15:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run16:
+	TESTQ R12, R12
+	JEQ   disks17
+
+disk18:
 	MOVQ           (BX), CX
-	VMOVDQU8.Z     (CX)(AX*1), K1, Z8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk18
 
-more11:
+disks17:
+	TESTQ          R14, R14
+	JLT            finish19
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk12
-	CMPQ           R12, R9
-	JEQ            finish14
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more11
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run16
 
-finish14:
+finish19:
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
 
@@ -135,12 +246,12 @@ GLOBL double<>(SB), RODATA|NOPTR, $8
 // Requires: AVX, AVX512BW, AVX512F, GFNI
 TEXT ·xorSyndromeAVX512GFNIx1(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -152,30 +263,128 @@ TEXT ·xorSyndromeAVX512GFNIx1(SB), $0-80
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Z15
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 64 bytes
 	JMP next02
 
 visit03:
-	MOVQ      R8, BX
-	MOVQ      R9, R12
-	MOVQ      (BX), CX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-	JMP       more05
-
-disk06:
+	MOVQ           R8, BX
 	MOVQ           (BX), CX
-	VMOVDQU64      (CX)(AX*1), Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
+	VMOVDQU64      (CX)(AX*1), Z0
+	VMOVDQA64      Z0, Z4
+	MOVQ           R9, R12
+	TESTQ          $+1, R12
+	JEQ            skip07
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+
+skip07:
+	TESTQ          $+2, R12
+	JEQ            skip08
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+
+skip08:
+	TESTQ          $+4, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	DECQ           R12
+	JNE            eight10
+
+disks06:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -198,23 +407,26 @@ next02:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R9, R12
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more11
+	MOVQ       R9, R12
+	TESTQ      R12, R12
+	JEQ        disks14
 
-disk12:
+disk15:
 	MOVQ           (BX), CX
-	VMOVDQU8.Z     (CX)(AX*1), K1, Z8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk15
 
-more11:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk12
+disks14:
 	VPBROADCASTQ   32(R10), Z9
 	VMOVDQU8.Z     (DI)(AX*1), K1, Z12
 	VPXORQ         Z12, Z0, Z0
@@ -229,20 +441,18 @@ done01:
 	RET
 
 // func syndromeAVX512GFNIx2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV, GFNI
+// Requires: AVX, AVX512BW, AVX512F, GFNI
 TEXT ·syndromeAVX512GFNIx2(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R13
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -259,49 +469,194 @@ TEXT ·syndromeAVX512GFNIx2(SB), $0-80
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
 	VMOVDQU64 64(DI)(AX*1), Z1
 	VMOVDQU64 64(SI)(AX*1), Z5
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 	VMOVDQU64 64(CX)(AX*1), Z1
 	VMOVDQA64 Z1, Z5
-	JMP       more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ          $+1, R12
+	JEQ            skip08
 	MOVQ           (BX), CX
-	VMOVDQU64      (CX)(AX*1), Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-	VMOVDQU64      64(CX)(AX*1), Z9
-	VPXORQ         Z9, Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         Z9, Z5, Z5
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
-	CMPQ           R12, R9
-	JEQ            finish08
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+
+skip08:
+	TESTQ          $+2, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+
+skip09:
+	TESTQ          $+4, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	DECQ           R12
+	JNE            eight11
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish12
+	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more05
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
 
-finish08:
+finish12:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	VMOVDQU64 Z1, 64(DI)(AX*1)
@@ -314,52 +669,60 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next13
 
-visit10:
+visit14:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
-	JEQ       begin11
+	JEQ       begin15
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	ADDQ      $+24, BX
-	JMP       more12
+	JMP       run16
 
-begin11:
+begin15:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
 
-disk13:
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run17:
+	TESTQ R12, R12
+	JEQ   disks18
+
+disk19:
 	MOVQ           (BX), CX
-	VMOVDQU64      (CX)(AX*1), Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-
-more12:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk13
-	CMPQ           R12, R9
-	JEQ            finish15
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more12
+	VPXORQ         (CX), Z4, Z4
+	DECQ           R12
+	JNE            disk19
 
-finish15:
+disks18:
+	TESTQ          R14, R14
+	JLT            finish20
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run17
+
+finish20:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next09:
+next13:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit14
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -370,40 +733,49 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
 	TESTQ      R13, R13
-	JEQ        begin17
+	JEQ        begin22
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	ADDQ       $+24, BX
-	JMP        more18
+	JMP        run23
 
-begin17:
+begin22:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
 
-disk19:
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
 	MOVQ           (BX), CX
-	VMOVDQU8.Z     (CX)(AX*1), K1, Z8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk26
 
-more18:
+disks25:
+	TESTQ          R14, R14
+	JLT            finish27
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk19
-	CMPQ           R12, R9
-	JEQ            finish21
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more18
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run24
 
-finish21:
+finish27:
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
 
@@ -415,12 +787,12 @@ done01:
 // Requires: AVX, AVX512BW, AVX512F, GFNI
 TEXT ·xorSyndromeAVX512GFNIx2(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -432,36 +804,175 @@ TEXT ·xorSyndromeAVX512GFNIx2(SB), $0-80
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Z15
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 2 vectors of 64 bytes
 	JMP next02
 
 visit03:
-	MOVQ      R8, BX
-	MOVQ      R9, R12
-	MOVQ      (BX), CX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-	VMOVDQU64 64(CX)(AX*1), Z1
-	VMOVDQA64 Z1, Z5
-	JMP       more05
-
-disk06:
+	MOVQ           R8, BX
 	MOVQ           (BX), CX
-	VMOVDQU64      (CX)(AX*1), Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-	VMOVDQU64      64(CX)(AX*1), Z9
-	VPXORQ         Z9, Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         Z9, Z5, Z5
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
+	VMOVDQU64      (CX)(AX*1), Z0
+	VMOVDQA64      Z0, Z4
+	VMOVDQU64      64(CX)(AX*1), Z1
+	VMOVDQA64      Z1, Z5
+	MOVQ           R9, R12
+	TESTQ          $+1, R12
+	JEQ            skip07
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+
+skip07:
+	TESTQ          $+2, R12
+	JEQ            skip08
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+
+skip08:
+	TESTQ          $+4, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	DECQ           R12
+	JNE            eight10
+
+disks06:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -481,27 +992,29 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next11
 
-visit10:
+visit12:
 	MOVQ      R8, BX
-	MOVQ      R9, R12
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
+	MOVQ      R9, R12
+	TESTQ     R12, R12
+	JEQ       disks15
 
-disk13:
+disk16:
 	MOVQ           (BX), CX
-	VMOVDQU64      (CX)(AX*1), Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-
-more12:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk13
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	DECQ           R12
+	JNE            disk16
+
+disks15:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -510,10 +1023,10 @@ more12:
 	VMOVDQU64      Z4, (SI)(AX*1)
 	ADDQ           $0x00000040, AX
 
-next09:
+next11:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit12
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -524,23 +1037,26 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R9, R12
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
+	MOVQ       R9, R12
+	TESTQ      R12, R12
+	JEQ        disks20
 
-disk19:
+disk21:
 	MOVQ           (BX), CX
-	VMOVDQU8.Z     (CX)(AX*1), K1, Z8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk21
 
-more18:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk19
+disks20:
 	VPBROADCASTQ   32(R10), Z9
 	VMOVDQU8.Z     (DI)(AX*1), K1, Z12
 	VPXORQ         Z12, Z0, Z0
@@ -555,20 +1071,18 @@ done01:
 	RET
 
 // func syndromeAVX512GFNIx4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, CMOV, GFNI
+// Requires: AVX, AVX512BW, AVX512F, GFNI
 TEXT ·syndromeAVX512GFNIx4(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	IMUL3Q $+24, 8(CX), R10
-	ADDQ   R9, R10
-	IMUL3Q $+24, 16(CX), R11
-	ADDQ   R9, R11
-	MOVQ   24(CX), R13
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R13
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -585,7 +1099,6 @@ TEXT ·syndromeAVX512GFNIx4(SB), $0-80
 
 visit03:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
@@ -596,11 +1109,11 @@ visit03:
 	VMOVDQU64 128(SI)(AX*1), Z6
 	VMOVDQU64 192(DI)(AX*1), Z3
 	VMOVDQU64 192(SI)(AX*1), Z7
-	ADDQ      $+24, BX
-	JMP       more05
+	JMP       run05
 
 begin04:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 	VMOVDQU64 64(CX)(AX*1), Z1
@@ -609,43 +1122,271 @@ begin04:
 	VMOVDQA64 Z2, Z6
 	VMOVDQU64 192(CX)(AX*1), Z3
 	VMOVDQA64 Z3, Z7
-	JMP       more05
 
-disk06:
+run05:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run06:
+	TESTQ          $+1, R12
+	JEQ            skip08
 	MOVQ           (BX), CX
-	VMOVDQU64      (CX)(AX*1), Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-	VMOVDQU64      64(CX)(AX*1), Z9
-	VPXORQ         Z9, Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         Z9, Z5, Z5
-	VMOVDQU64      128(CX)(AX*1), Z10
-	VPXORQ         Z10, Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         Z10, Z6, Z6
-	VMOVDQU64      192(CX)(AX*1), Z11
-	VPXORQ         Z11, Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         Z11, Z7, Z7
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
-	CMPQ           R12, R9
-	JEQ            finish08
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+
+skip08:
+	TESTQ          $+2, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+
+skip09:
+	TESTQ          $+4, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+
+skip10:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight11:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	DECQ           R12
+	JNE            eight11
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish12
+	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
 	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
 	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more05
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
 
-finish08:
+finish12:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	VMOVDQU64 Z1, 64(DI)(AX*1)
@@ -662,52 +1403,60 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next13
 
-visit10:
+visit14:
 	MOVQ      R8, BX
-	MOVQ      R10, R12
 	TESTQ     R13, R13
-	JEQ       begin11
+	JEQ       begin15
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	ADDQ      $+24, BX
-	JMP       more12
+	JMP       run16
 
-begin11:
+begin15:
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
 
-disk13:
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run17:
+	TESTQ R12, R12
+	JEQ   disks18
+
+disk19:
 	MOVQ           (BX), CX
-	VMOVDQU64      (CX)(AX*1), Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-
-more12:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk13
-	CMPQ           R12, R9
-	JEQ            finish15
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more12
+	VPXORQ         (CX), Z4, Z4
+	DECQ           R12
+	JNE            disk19
 
-finish15:
+disks18:
+	TESTQ          R14, R14
+	JLT            finish20
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run17
+
+finish20:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next09:
+next13:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit14
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -718,40 +1467,49 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R10, R12
 	TESTQ      R13, R13
-	JEQ        begin17
+	JEQ        begin22
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	ADDQ       $+24, BX
-	JMP        more18
+	JMP        run23
 
-begin17:
+begin22:
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
 
-disk19:
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
 	MOVQ           (BX), CX
-	VMOVDQU8.Z     (CX)(AX*1), K1, Z8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk26
 
-more18:
+disks25:
+	TESTQ          R14, R14
+	JLT            finish27
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk19
-	CMPQ           R12, R9
-	JEQ            finish21
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R11, R12
-	CMPQ           BX, R12
-	CMOVQEQ        R9, R12
-	JMP            more18
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run24
 
-finish21:
+finish27:
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
 
@@ -763,12 +1521,12 @@ done01:
 // Requires: AVX, AVX512BW, AVX512F, GFNI
 TEXT ·xorSyndromeAVX512GFNIx4(SB), $0-80
 	// The disks from the last one down
-	MOVQ   s+72(FP), CX
-	MOVQ   data_base+48(FP), R9
-	MOVQ   data_len+56(FP), R8
-	IMUL3Q $+24, R8, R8
-	LEAQ   -24(R9)(R8*1), R8
-	SUBQ   $+24, R9
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -780,48 +1538,269 @@ TEXT ·xorSyndromeAVX512GFNIx4(SB), $0-80
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Z15
 	MOVQ         s+72(FP), R10
-	MOVQ         40(R10), R10
+	MOVQ         48(R10), R10
 
 	// 4 vectors of 64 bytes
 	JMP next02
 
 visit03:
-	MOVQ      R8, BX
-	MOVQ      R9, R12
-	MOVQ      (BX), CX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-	VMOVDQU64 64(CX)(AX*1), Z1
-	VMOVDQA64 Z1, Z5
-	VMOVDQU64 128(CX)(AX*1), Z2
-	VMOVDQA64 Z2, Z6
-	VMOVDQU64 192(CX)(AX*1), Z3
-	VMOVDQA64 Z3, Z7
-	JMP       more05
-
-disk06:
+	MOVQ           R8, BX
 	MOVQ           (BX), CX
-	VMOVDQU64      (CX)(AX*1), Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-	VMOVDQU64      64(CX)(AX*1), Z9
-	VPXORQ         Z9, Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         Z9, Z5, Z5
-	VMOVDQU64      128(CX)(AX*1), Z10
-	VPXORQ         Z10, Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         Z10, Z6, Z6
-	VMOVDQU64      192(CX)(AX*1), Z11
-	VPXORQ         Z11, Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         Z11, Z7, Z7
-
-more05:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk06
+	VMOVDQU64      (CX)(AX*1), Z0
+	VMOVDQA64      Z0, Z4
+	VMOVDQU64      64(CX)(AX*1), Z1
+	VMOVDQA64      Z1, Z5
+	VMOVDQU64      128(CX)(AX*1), Z2
+	VMOVDQA64      Z2, Z6
+	VMOVDQU64      192(CX)(AX*1), Z3
+	VMOVDQA64      Z3, Z7
+	MOVQ           R9, R12
+	TESTQ          $+1, R12
+	JEQ            skip07
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+
+skip07:
+	TESTQ          $+2, R12
+	JEQ            skip08
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+
+skip08:
+	TESTQ          $+4, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+
+skip09:
+	SHRQ $0x03, R12
+	JEQ  disks06
+
+eight10:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+	DECQ           R12
+	JNE            eight10
+
+disks06:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -851,27 +1830,29 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next09
+	JMP next11
 
-visit10:
+visit12:
 	MOVQ      R8, BX
-	MOVQ      R9, R12
 	MOVQ      (BX), CX
+	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
-	JMP       more12
+	MOVQ      R9, R12
+	TESTQ     R12, R12
+	JEQ       disks15
 
-disk13:
+disk16:
 	MOVQ           (BX), CX
-	VMOVDQU64      (CX)(AX*1), Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-
-more12:
 	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk13
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	DECQ           R12
+	JNE            disk16
+
+disks15:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -880,10 +1861,10 @@ more12:
 	VMOVDQU64      Z4, (SI)(AX*1)
 	ADDQ           $0x00000040, AX
 
-next09:
+next11:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit10
+	JLE  visit12
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -894,23 +1875,26 @@ next09:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	MOVQ       R9, R12
 	MOVQ       (BX), CX
+	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
-	JMP        more18
+	MOVQ       R9, R12
+	TESTQ      R12, R12
+	JEQ        disks20
 
-disk19:
+disk21:
 	MOVQ           (BX), CX
-	VMOVDQU8.Z     (CX)(AX*1), K1, Z8
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk21
 
-more18:
-	SUBQ           $+24, BX
-	CMPQ           BX, R12
-	JNE            disk19
+disks20:
 	VPBROADCASTQ   32(R10), Z9
 	VMOVDQU8.Z     (DI)(AX*1), K1, Z12
 	VPXORQ         Z12, Z0, Z0

@@ -31,10 +31,10 @@ type assembler struct {
 // Where the fields of the Go types step and product lie. A test in package raid6 holds them together.
 const (
 	stepOffset     = 0
-	stepLost       = 8
-	stepCarry      = 24
-	stepCorrection = 32
-	stepProduct    = 40
+	stepRuns       = 8
+	stepCarry      = 32
+	stepCorrection = 40
+	stepProduct    = 48
 
 	productLow    = 0
 	productHigh   = 16

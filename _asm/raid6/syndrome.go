@@ -9,14 +9,18 @@ import (
 
 // General registers.
 var (
-	pointerP, pointerQ = reg.RDI, reg.RSI // less the offset, so that at serves them too
-	at, end            = reg.RAX, reg.RDX // offsets in the disks' chunks
-	top, bottom        = reg.R8, reg.R9   // headers of the first disk and of the one behind the last
-	lostHigh, lostLow  = reg.R10, reg.R11 // headers of lost disks
-	disk, stop         = reg.RBX, reg.R12 // headers of the disk at hand and of the next where something else happens
+	pointerP, pointerQ = reg.RDI, reg.RSI         // less the offset, so that at serves them too
+	at, end            = reg.RAX, reg.RDX         // offsets in the disks' chunks
+	top                = reg.R8                   // the header of the last disk
+	run, run2, run3    = reg.R9, reg.R10, reg.R11 // see the Go type step
 	carry              = reg.R13
-	pointer            = reg.RCX  // of the disk at hand
-	scaleBase          = lostHigh // the product of a partial update, in which no disk is lost
+	scaleBase          = run2 // the product of a partial update, in which no disk is lost
+
+	// In a visit:
+	disk        = reg.RBX          // header of the disk at hand
+	pointer     = reg.RCX          // to its bytes
+	left        = reg.R12          // disks in this run
+	next, after = reg.R14, reg.R15 // the runs behind it
 )
 
 // Vector registers.
@@ -38,26 +42,33 @@ type walk struct {
 	*assembler
 	parity bool // P only
 	plain  bool // no disk is lost, and P and Q begin with the disk on top
+	widest visit
 	finish func(v visit)
+}
+
+// runs is how many runs of disks there can be.
+func (w *walk) runs() int {
+	if w.plain {
+		return 1
+	}
+	return 3
 }
 
 // arguments loads what the functions over disks have in common.
 func (w *walk) arguments() {
 	w.Comment("The disks from the last one down")
-	w.Load(w.Param("s"), reg.RCX)
-	step := func(offset int) operand.Mem { return operand.Mem{Base: reg.RCX, Disp: offset} }
-	w.Load(w.Param("data").Base(), bottom)
+	w.Load(w.Param("s"), pointer)
+	step := func(offset int) operand.Mem { return operand.Mem{Base: pointer, Disp: offset} }
+	w.Load(w.Param("data").Base(), disk)
 	w.Load(w.Param("data").Len(), top)
-	w.IMUL3Q(operand.I8(sliceBytes), top, top)
-	w.LEAQ(operand.Mem{Base: bottom, Index: top, Scale: 1, Disp: -sliceBytes}, top)
+	w.LEAQ(operand.Mem{Base: top, Index: top, Scale: 2}, top)
+	w.LEAQ(operand.Mem{Base: disk, Index: top, Scale: 8, Disp: -sliceBytes}, top)
+	for i, r := range []reg.Register{run, run2, run3}[:w.runs()] {
+		w.MOVQ(step(stepRuns+8*i), r)
+	}
 	if !w.plain {
-		for i, r := range []reg.Register{lostHigh, lostLow} {
-			w.IMUL3Q(operand.I8(sliceBytes), step(stepLost+8*i), r)
-			w.ADDQ(bottom, r)
-		}
 		w.MOVQ(step(stepCarry), carry)
 	}
-	w.SUBQ(operand.I8(sliceBytes), bottom)
 
 	w.Comment("The chunk from the offset on")
 	w.MOVQ(step(stepOffset), at)
@@ -73,6 +84,12 @@ func (w *walk) arguments() {
 			w.repeat(step(stepCorrection), vecCorrect)
 		}
 	}
+}
+
+// visitAll goes through the chunk.
+func (w *walk) visitAll(unroll int) {
+	w.widest = w.visits(unroll)[0]
+	w.assembler.visitAll(unroll, w.visit)
 }
 
 // visitAll goes through the chunk.
@@ -99,9 +116,9 @@ func (a *assembler) visitAll(unroll int, visit func(v visit)) {
 			a.JEQ(to(done))
 			a.MOVL(at.As32(), reg.ECX)
 			a.SUBL(end.As32(), reg.ECX)
-			a.MOVQ(operand.I32(-1), stop)
-			a.SHRQ(reg.CL, stop) // the count is taken modulo 64
-			a.KMOVQ(stop, rest)
+			a.MOVQ(operand.I32(-1), left)
+			a.SHRQ(reg.CL, left) // the count is taken modulo 64
+			a.KMOVQ(left, rest)
 			visit(v)
 		default:
 			if v.bytes == 16 {
@@ -135,12 +152,9 @@ func (v visit) String() string {
 
 // visit goes through the disks.
 func (w *walk) visit(v visit) {
-	begin, next, again, special, finish := w.label("begin"), w.label("more"), w.label("disk"), w.label("special"), w.label("finish")
+	begin, again := w.label("begin"), w.label("run")
 	w.MOVQ(top, disk)
-	if w.plain {
-		w.MOVQ(bottom, stop)
-	} else {
-		w.MOVQ(lostHigh, stop)
+	if !w.plain {
 		w.TESTQ(carry, carry)
 		w.JEQ(to(begin))
 		for u := range v.vectors {
@@ -149,51 +163,104 @@ func (w *walk) visit(v visit) {
 				w.load(v, chunk(pointerQ, v, u), vecQ+vec(u))
 			}
 		}
-		w.ADDQ(operand.I8(sliceBytes), disk)
-		w.JMP(to(next))
+		w.JMP(to(again))
 		w.Label(begin)
 	}
 	w.MOVQ(operand.Mem{Base: disk}, pointer)
+	w.SUBQ(operand.I8(sliceBytes), disk)
 	for u := range v.vectors {
 		w.load(v, chunk(pointer, v, u), vecP+vec(u))
 		if !w.parity {
 			w.copyTo(v, vecP+vec(u), vecQ+vec(u))
 		}
 	}
-	w.JMP(to(next))
-
 	w.Label(again)
-	w.MOVQ(operand.Mem{Base: disk}, pointer)
-	for u := range v.vectors {
-		if w.parity {
-			w.addFrom(v, chunk(pointer, v, u), vecP+vec(u), vecX+vec(u))
-			continue
-		}
-		x := vecX + vec(u)
-		w.load(v, chunk(pointer, v, u), x)
-		w.add(v, x, vecP+vec(u))
-		w.doubleAdd(v, vecDoubling, vecQ+vec(u), x, vecT+vec(u%2))
-	}
-	w.Label(next)
-	w.SUBQ(operand.I8(sliceBytes), disk)
-	w.CMPQ(disk, stop)
-	w.JNE(to(again))
+	w.MOVQ(run, left)
 	if !w.plain {
-		w.CMPQ(stop, bottom)
-		w.JEQ(to(finish))
-		w.Label(special)
+		w.MOVQ(run2, next)
+		w.MOVQ(run3, after)
+		again = w.label("run")
+		w.Label(again)
+	}
+	w.disks(v)
+	if !w.plain {
+		finish := w.label("finish")
+		w.TESTQ(next, next)
+		w.JLT(to(finish))
+		w.SUBQ(operand.I8(sliceBytes), disk)
 		if !w.parity {
 			for u := range v.vectors {
 				w.double(v, vecDoubling, vecQ+vec(u), vecT+vec(u%2))
 			}
 		}
-		w.MOVQ(lostLow, stop)
-		w.CMPQ(disk, stop)
-		w.CMOVQEQ(bottom, stop)
-		w.JMP(to(next))
+		w.MOVQ(next, left)
+		w.MOVQ(after, next)
+		w.MOVQ(operand.I32(-1), after)
+		w.JMP(to(again))
 		w.Label(finish)
 	}
 	w.finish(v)
+}
+
+// disks adds a run of disks to P and Q: the next left ones. A loop that takes them one by one is mispredicted at its end
+// where there are more than a dozen, and that takes as long as eight disks. So each turn takes eight, and what eight leave
+// is added before, by jumps that go the same way in every visit.
+func (w *walk) disks(v visit) {
+	done := w.label("disks")
+	if v != w.widest {
+		again := w.label("disk")
+		w.TESTQ(left, left)
+		w.JEQ(to(done))
+		w.Label(again)
+		w.disk(v)
+		w.DECQ(left)
+		w.JNE(to(again))
+		w.Label(done)
+		return
+	}
+	for n := 1; n <= 4; n *= 2 {
+		skip := w.label("skip")
+		w.TESTQ(operand.I32(n), left)
+		w.JEQ(to(skip))
+		for range n {
+			w.disk(v)
+		}
+		w.Label(skip)
+	}
+	w.SHRQ(operand.U8(3), left)
+	w.JEQ(to(done))
+	again := w.label("eight")
+	w.Label(again)
+	for range 8 {
+		w.disk(v)
+	}
+	w.DECQ(left)
+	w.JNE(to(again))
+	w.Label(done)
+}
+
+// disk adds the disk at hand to P and, doubled, Q.
+func (w *walk) disk(v visit) {
+	w.MOVQ(operand.Mem{Base: disk}, pointer)
+	w.SUBQ(operand.I8(sliceBytes), disk)
+	w.ADDQ(at, pointer)
+	for u := range v.vectors {
+		m := operand.Mem{Base: pointer, Disp: u * v.bytes}
+		p, q, x, t := vecP+vec(u), vecQ+vec(u), vecX+vec(u), vecT+vec(u%2)
+		switch {
+		case w.parity:
+			w.addFrom(v, m, p, x)
+		case v.masked || v.bytes < 16:
+			w.load(v, m, x)
+			w.add(v, x, p)
+			w.double(v, vecDoubling, q, t)
+			w.add(v, x, q)
+		default:
+			w.addFrom(v, m, p, x)
+			w.double(v, vecDoubling, q, t)
+			w.addFrom(v, m, q, x)
+		}
+	}
 }
 
 // syndrome builds a kernel's syndrome function.
@@ -211,7 +278,7 @@ func (a *assembler) syndrome(unroll int) {
 		}
 	}
 	w.arguments()
-	w.visitAll(unroll, w.visit)
+	w.visitAll(unroll)
 }
 
 // xorSyndrome builds a kernel's function for partial updates.
@@ -237,7 +304,7 @@ func (a *assembler) xorSyndrome(unroll int) {
 			a.store(v, q, chunk(pointerQ, v, u))
 		}
 	}
-	w.visitAll(unroll, w.visit)
+	w.visitAll(unroll)
 }
 
 // parity builds an instruction set's function for P alone.
@@ -251,5 +318,5 @@ func (a *assembler) parity() {
 		}
 	}
 	w.arguments()
-	w.visitAll(4, w.visit)
+	w.visitAll(4)
 }
