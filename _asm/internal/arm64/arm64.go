@@ -17,6 +17,9 @@ type (
 
 func (v V) String() string { return fmt.Sprintf("V%d", int(v)) }
 
+// Scalar names the register in instructions on single numbers.
+func (v V) Scalar() string { return fmt.Sprintf("F%d", int(v)) }
+
 func (x X) String() string {
 	if x == 18 || x > 26 {
 		panic("not ours to use")
@@ -41,9 +44,19 @@ const (
 func (a Arrangement) Of(v V) string { return v.String() + "." + string(a) }
 
 // Four names v and the three registers that follow it.
-func (a Arrangement) Four(v V) string {
-	return fmt.Sprintf("[%s, %s, %s, %s]", a.Of(v), a.Of(v+1), a.Of(v+2), a.Of(v+3))
+func (a Arrangement) Four(v V) string { return a.List(v, 4) }
+
+// List names n registers, at most four, from v on.
+func (a Arrangement) List(v V, n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = a.Of(v + V(i))
+	}
+	return "[" + strings.Join(names, ", ") + "]"
 }
+
+// Element names one element of a register.
+func (a Arrangement) Element(v V, i int) string { return fmt.Sprintf("%v.%s[%d]", v, a[:1], i) }
 
 // A File collects a file of assembly and its stubs.
 type File struct {
