@@ -411,9 +411,7 @@ TEXT ·xorSyndromeNEONx1(SB), 0, $0-80
 	VMOV   R14, V31.D[1]
 	MOVD   s+72(FP), R10
 	MOVD   48(R10), R10
-	ADD    $16, R10, R14
-	VLD1   (R10), [V28.B16]
-	VLD1   (R14), [V29.B16]
+	VLD1   (R10), [V28.B16, V29.B16]
 	VMOVI  $15, V30.B16
 
 	// 16 bytes
@@ -1260,9 +1258,7 @@ TEXT ·xorSyndromeNEONx2(SB), 0, $0-80
 	VMOV   R14, V31.D[1]
 	MOVD   s+72(FP), R10
 	MOVD   48(R10), R10
-	ADD    $16, R10, R14
-	VLD1   (R10), [V28.B16]
-	VLD1   (R14), [V29.B16]
+	VLD1   (R10), [V28.B16, V29.B16]
 	VMOVI  $15, V30.B16
 
 	// 2 vectors of 16 bytes
@@ -2330,9 +2326,7 @@ TEXT ·xorSyndromeNEONx4(SB), 0, $0-80
 	VMOV   R14, V31.D[1]
 	MOVD   s+72(FP), R10
 	MOVD   48(R10), R10
-	ADD    $16, R10, R14
-	VLD1   (R10), [V28.B16]
-	VLD1   (R14), [V29.B16]
+	VLD1   (R10), [V28.B16, V29.B16]
 	VMOVI  $15, V30.B16
 
 	// 4 vectors of 16 bytes
@@ -3652,9 +3646,7 @@ TEXT ·xorSyndromeNEONx8(SB), 0, $0-80
 	VMOV   R14, V31.D[1]
 	MOVD   s+72(FP), R10
 	MOVD   48(R10), R10
-	ADD    $16, R10, R14
-	VLD1   (R10), [V28.B16]
-	VLD1   (R14), [V29.B16]
+	VLD1   (R10), [V28.B16, V29.B16]
 	VMOVI  $15, V30.B16
 
 	// 8 vectors of 16 bytes
@@ -4659,13 +4651,9 @@ TEXT ·recoverDataNEON(SB), 0, $0-112
 	MOVD   q_base+72(FP), R1
 	MOVD   a+96(FP), R6
 	MOVD   b+104(FP), R7
-	ADD    $16, R6, R14
-	VLD1   (R6), [V16.B16]
-	VLD1   (R14), [V17.B16]
+	VLD1   (R6), [V16.B16, V17.B16]
 	VMOVI  $15, V30.B16
-	ADD    $16, R7, R14
-	VLD1   (R7), [V18.B16]
-	VLD1   (R14), [V19.B16]
+	VLD1   (R7), [V18.B16, V19.B16]
 	VMOVI  $15, V30.B16
 	MOVD   ZR, R2
 
@@ -4936,9 +4924,7 @@ TEXT ·recoverPNEON(SB), 0, $0-80
 	MOVD   p_base+24(FP), R0
 	MOVD   q_base+48(FP), R1
 	MOVD   b+72(FP), R7
-	ADD    $16, R7, R14
-	VLD1   (R7), [V18.B16]
-	VLD1   (R14), [V19.B16]
+	VLD1   (R7), [V18.B16, V19.B16]
 	VMOVI  $15, V30.B16
 	MOVD   ZR, R2
 

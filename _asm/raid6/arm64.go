@@ -30,64 +30,50 @@ const (
 
 // Vector registers on arm64, V or Z. P, Q and what goes with them have up to eight.
 const (
-	regP     = 0
-	regQ     = 8
-	regTop   = 16 // NEON: bits shifted out of Q
-	regX     = 24 // of a disk: four
-	regLow   = 28 // a product's tables
-	regHigh  = 29
-	regMask  = 30 // of low nibbles
-	regExtra = 31 // what doublings take
+	regP       = 0
+	regQ       = 8
+	regTop     = 16 // NEON: bits shifted out of Q
+	regX       = 24 // of a disk: four
+	regProduct = 28 // two tables
+	regMask    = 30 // of low nibbles
+	regExtra   = 31 // what doublings take
 )
 
-// An armVisit is how much of a chunk is held in registers at a time: vectors of so many bytes, or, on SVE, of what the
-// processor has; with partial, only those bytes that rest has.
-type armVisit struct {
-	vectors, bytes int
-	partial        bool
-}
-
-func (v armVisit) String() string {
-	switch {
-	case v.partial:
-		return "One vector, or what is left of it"
-	case v.bytes == 0:
-		return fmt.Sprintf("%d vectors", v.vectors)
-	case v.bytes == 1:
-		return "One byte"
-	case v.vectors == 1:
-		return fmt.Sprintf("%d bytes", v.bytes)
-	}
-	return fmt.Sprintf("%d vectors of %d bytes", v.vectors, v.bytes)
-}
-
-// armVectors is an instruction set. All methods do what they say for each vector of a visit, from the named registers on.
-type armVectors interface {
+// armKernel is an instruction set.
+type armKernel interface {
+	arm64.Vectors
 	// visitAll goes through the chunk, in visits of so many vectors and smaller ones.
-	visitAll(unroll int, visit func(v armVisit))
-	// load and store move what lies at base plus at.
-	load(v armVisit, base arm64.X, to int)
-	store(v armVisit, from int, base arm64.X)
-	copyTo(v armVisit, a, to int)
-	add(v armVisit, a, to int)
+	visitAll(unroll int, visit func(v arm64.Visit))
 	// loadDoubling sets regExtra to what disks and double read.
 	loadDoubling()
 	// disks adds the next left disks to P and Q; double only doubles Q.
-	disks(v armVisit)
-	double(v armVisit)
-	// loadProduct sets two registers to the tables of the Go type product at base, and regMask.
-	loadProduct(base arm64.X, low, high int)
-	// multiply multiplies by a product; temp is as many registers.
-	multiply(v armVisit, low, high, r, temp int)
+	disks(v arm64.Visit)
+	double(v arm64.Visit)
+	// loadTables sets two registers to the tables of low and high nibbles that the Go type product at base begins with.
+	loadTables(base arm64.X, to int)
 }
 
 // An armAssembler builds one file.
 type armAssembler struct {
+	armKernel
 	*arm64.File
 	name    string
 	unrolls []int
 	labels  int
-	armVectors
+}
+
+// loadProduct sets two registers to the tables of the Go type product at base, and regMask.
+func (a *armAssembler) loadProduct(base arm64.X, to int) {
+	a.loadTables(base, to)
+	a.Fill(15, regMask)
+}
+
+// multiply multiplies by a product; temp is as many registers.
+func (a *armAssembler) multiply(v arm64.Visit, product, r, temp int) {
+	a.Nibbles(v, regMask, r, temp)
+	a.LookUp(v, product+1, temp, temp)
+	a.LookUp(v, product, r, r)
+	a.Add(v, temp, r)
 }
 
 // label returns a label that is unique within the function.
@@ -120,7 +106,7 @@ type armWalk struct {
 	*armAssembler
 	parity bool // P only
 	plain  bool // no disk is lost, and P and Q begin with the disk on top
-	finish func(v armVisit)
+	finish func(v arm64.Visit)
 }
 
 // arguments loads what the functions over disks have in common. Without Q, the arguments behind it come earlier.
@@ -161,22 +147,22 @@ func (w *armWalk) arguments() {
 func (a *armAssembler) next() { a.Op("MOVD.P", arm64.At(-sliceBytes, armDisk), armPointer) }
 
 // visit goes through the disks.
-func (w *armWalk) visit(v armVisit) {
+func (w *armWalk) visit(v arm64.Visit) {
 	begin, run := w.label("begin"), w.label("run")
 	w.Op("MOVD", armTop, armDisk)
 	if !w.plain {
 		w.Op("CBZ", armCarry, begin)
-		w.load(v, armP, regP)
+		w.Load(v, armP, regP)
 		if !w.parity {
-			w.load(v, armQ, regQ)
+			w.Load(v, armQ, regQ)
 		}
 		w.Op("B", run)
 		w.Label(begin)
 	}
 	w.next()
-	w.load(v, armPointer, regP)
+	w.Load(v, armPointer, regP)
 	if !w.parity {
-		w.copyTo(v, regP, regQ)
+		w.Copy(v, regP, regQ)
 	}
 	if !w.plain {
 		w.Label(run)
@@ -210,11 +196,11 @@ func (w *armWalk) visit(v armVisit) {
 }
 
 // sum adds the next left disks to P.
-func (w *armWalk) sum(v armVisit) {
+func (w *armWalk) sum(v arm64.Visit) {
 	w.loop(func() {
 		w.next()
-		w.load(v, armPointer, regX)
-		w.add(v, regX, regP)
+		w.Load(v, armPointer, regX)
+		w.Add(v, regX, regP)
 	})
 }
 
@@ -233,9 +219,9 @@ func (a *armAssembler) loop(disk func()) {
 func (a *armAssembler) syndrome(unroll int, variant string) {
 	a.text("syndrome", variant, "(p []byte, q []byte, data [][]byte, s *step)", armArgumentsWalk)
 	w := &armWalk{armAssembler: a}
-	w.finish = func(v armVisit) {
-		a.store(v, regP, armP)
-		a.store(v, regQ, armQ)
+	w.finish = func(v arm64.Visit) {
+		a.Store(v, regP, armP)
+		a.Store(v, regQ, armQ)
 	}
 	w.arguments()
 	a.visitAll(unroll, w.visit)
@@ -245,19 +231,19 @@ func (a *armAssembler) syndrome(unroll int, variant string) {
 func (a *armAssembler) xorSyndrome(unroll int, variant string) {
 	a.text("xorSyndrome", variant, "(p []byte, q []byte, data [][]byte, s *step)", armArgumentsWalk)
 	w := &armWalk{armAssembler: a, plain: true}
-	w.finish = func(v armVisit) {
-		a.multiply(v, regLow, regHigh, regQ, regTop)
-		a.load(v, armP, regTop)
-		a.add(v, regTop, regP)
-		a.store(v, regP, armP)
-		a.load(v, armQ, regTop)
-		a.add(v, regTop, regQ)
-		a.store(v, regQ, armQ)
+	w.finish = func(v arm64.Visit) {
+		a.multiply(v, regProduct, regQ, regTop)
+		a.Load(v, armP, regTop)
+		a.Add(v, regTop, regP)
+		a.Store(v, regP, armP)
+		a.Load(v, armQ, regTop)
+		a.Add(v, regTop, regQ)
+		a.Store(v, regQ, armQ)
 	}
 	w.arguments()
 	a.Op("MOVD", fmt.Sprintf("s+%d(FP)", armArgumentsWalk-8), armStep)
 	a.Op("MOVD", arm64.At(stepProduct, armStep), armProduct)
-	a.loadProduct(armProduct, regLow, regHigh)
+	a.loadProduct(armProduct, regProduct)
 	a.visitAll(unroll, w.visit)
 }
 
@@ -265,7 +251,7 @@ func (a *armAssembler) xorSyndrome(unroll int, variant string) {
 func (a *armAssembler) parity() {
 	a.text("parity", "", "(p []byte, data [][]byte, s *step)", 56)
 	w := &armWalk{armAssembler: a, parity: true}
-	w.finish = func(v armVisit) { a.store(v, regP, armP) }
+	w.finish = func(v arm64.Visit) { a.Store(v, regP, armP) }
 	w.arguments()
 	a.visitAll(4, w.visit)
 }
@@ -281,23 +267,23 @@ func (a *armAssembler) recoverData() {
 	a.Op("MOVD", "q_base+72(FP)", armQ)
 	a.Op("MOVD", "a+96(FP)", armByP)
 	a.Op("MOVD", "b+104(FP)", armByQ)
-	a.loadProduct(armByP, byP, byP+1)
-	a.loadProduct(armByQ, byQ, byQ+1)
+	a.loadProduct(armByP, byP)
+	a.loadProduct(armByQ, byQ)
 	a.Op("MOVD", "ZR", armAt)
-	a.visitAll(4, func(v armVisit) {
-		a.load(v, armX, x)
-		a.load(v, armP, p)
-		a.add(v, x, p) // of P, what x and y are together
-		a.load(v, armY, y)
-		a.load(v, armQ, q)
-		a.add(v, q, y)
-		a.copyTo(v, p, x)
-		a.multiply(v, byP, byP+1, x, temp)
-		a.multiply(v, byQ, byQ+1, y, temp)
-		a.add(v, y, x)
-		a.store(v, x, armX)
-		a.add(v, x, p)
-		a.store(v, p, armY)
+	a.visitAll(4, func(v arm64.Visit) {
+		a.Load(v, armX, x)
+		a.Load(v, armP, p)
+		a.Add(v, x, p) // of P, what x and y are together
+		a.Load(v, armY, y)
+		a.Load(v, armQ, q)
+		a.Add(v, q, y)
+		a.Copy(v, p, x)
+		a.multiply(v, byP, x, temp)
+		a.multiply(v, byQ, y, temp)
+		a.Add(v, y, x)
+		a.Store(v, x, armX)
+		a.Add(v, x, p)
+		a.Store(v, p, armY)
 	})
 }
 
@@ -310,16 +296,16 @@ func (a *armAssembler) recoverP() {
 	a.Op("MOVD", "p_base+24(FP)", armP)
 	a.Op("MOVD", "q_base+48(FP)", armQ)
 	a.Op("MOVD", "b+72(FP)", armByQ)
-	a.loadProduct(armByQ, byQ, byQ+1)
+	a.loadProduct(armByQ, byQ)
 	a.Op("MOVD", "ZR", armAt)
-	a.visitAll(4, func(v armVisit) {
-		a.load(v, armX, x)
-		a.load(v, armQ, q)
-		a.add(v, q, x)
-		a.multiply(v, byQ, byQ+1, x, temp)
-		a.store(v, x, armX)
-		a.load(v, armP, p)
-		a.add(v, x, p)
-		a.store(v, p, armP)
+	a.visitAll(4, func(v arm64.Visit) {
+		a.Load(v, armX, x)
+		a.Load(v, armQ, q)
+		a.Add(v, q, x)
+		a.multiply(v, byQ, x, temp)
+		a.Store(v, x, armX)
+		a.Load(v, armP, p)
+		a.Add(v, x, p)
+		a.Store(v, p, armP)
 	})
 }

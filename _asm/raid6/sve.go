@@ -5,7 +5,10 @@ import "github.com/twogather/twogather/_asm/internal/arm64"
 // SVE. A comparison with 0 makes a predicate of the bytes that overflow, and 1D is added to those, in place: three
 // instructions for a doubling. A predicate also ends the last vector of a chunk where the chunk ends. How long vectors are,
 // no instruction says.
-type sve struct{ *armAssembler }
+type sve struct {
+	arm64.SVE
+	asm *armAssembler
+}
 
 // Predicates: rest are the bytes that a partial visit is about, all of a vector otherwise; overflow has one for each vector.
 const (
@@ -15,14 +18,14 @@ const (
 
 func writeSVE() *arm64.File {
 	a := &armAssembler{File: arm64.New(command, "raid6"), name: "SVE", unrolls: []int{1, 2, 4}}
-	a.armVectors = sve{a}
+	a.armKernel = sve{arm64.SVE{File: a.File, At: armAt, Address: armAddress, Rest: regRest}, a}
 	return a.write()
 }
 
-func (s sve) visitAll(unroll int, visit func(v armVisit)) {
+func (s sve) visitAll(unroll int, visit func(v arm64.Visit)) {
 	if unroll > 1 {
-		v := armVisit{vectors: unroll}
-		next, again := s.label("next"), s.label("visit")
+		v := arm64.Visit{Vectors: unroll}
+		next, again := s.asm.label("next"), s.asm.label("visit")
 		s.Comment("%v", v)
 		s.PAll(regRest)
 		s.XVectors(unroll, armStride)
@@ -35,8 +38,8 @@ func (s sve) visitAll(unroll int, visit func(v armVisit)) {
 		s.Op("CMP", armEnd, armAddress)
 		s.Op("BLS", again)
 	}
-	v := armVisit{vectors: 1, partial: true}
-	next, again := s.label("next"), s.label("visit")
+	v := arm64.Visit{Vectors: 1, Partial: true}
+	next, again := s.asm.label("next"), s.asm.label("visit")
 	s.Comment("%v", v)
 	s.Op("B", next)
 	s.Label(again)
@@ -48,87 +51,36 @@ func (s sve) visitAll(unroll int, visit func(v armVisit)) {
 	s.Op("RET")
 }
 
-func (s sve) load(v armVisit, base arm64.X, to int) {
-	if v.vectors == 1 {
-		s.ZLoadAt(regRest, base, armAt, arm64.Z(to))
-		return
-	}
-	s.Op("ADD", armAt, base, armAddress)
-	for u := range v.vectors {
-		s.ZLoad(regRest, u, armAddress, arm64.Z(to+u))
-	}
-}
-
-func (s sve) store(v armVisit, from int, base arm64.X) {
-	if v.vectors == 1 {
-		s.ZStoreAt(regRest, arm64.Z(from), base, armAt)
-		return
-	}
-	s.Op("ADD", armAt, base, armAddress)
-	for u := range v.vectors {
-		s.ZStore(regRest, arm64.Z(from+u), u, armAddress)
-	}
-}
-
-func (s sve) copyTo(v armVisit, a, to int) {
-	for u := range v.vectors {
-		s.ZMov(arm64.Z(a+u), arm64.Z(to+u))
-	}
-}
-
-func (s sve) add(v armVisit, a, to int) {
-	for u := range v.vectors {
-		s.ZEor(arm64.Z(a+u), arm64.Z(to+u), arm64.Z(to+u))
-	}
-}
-
 func (s sve) loadDoubling() { s.ZFill(0x1d, regExtra) }
 
 // doubleAdd doubles Q and, between that's two halves, does what between does.
-func (s sve) doubleAdd(v armVisit, between func()) {
-	for u := range v.vectors {
+func (s sve) doubleAdd(v arm64.Visit, between func()) {
+	for u := range v.Vectors {
 		s.ZNegative(regRest, arm64.Z(regQ+u), regOverflow+arm64.P(u))
 	}
-	for u := range v.vectors {
+	for u := range v.Vectors {
 		q := arm64.Z(regQ + u)
 		s.ZAdd(q, q, q)
 	}
 	between()
-	for u := range v.vectors {
+	for u := range v.Vectors {
 		s.ZEorIf(regOverflow+arm64.P(u), regExtra, arm64.Z(regQ+u))
 	}
 }
 
-func (s sve) double(v armVisit) { s.doubleAdd(v, func() {}) }
+func (s sve) double(v arm64.Visit) { s.doubleAdd(v, func() {}) }
 
-func (s sve) disks(v armVisit) {
-	s.loop(func() {
-		s.next()
-		s.load(v, armPointer, regX)
-		s.add(v, regX, regP)
-		s.doubleAdd(v, func() { s.add(v, regX, regQ) })
+func (s sve) disks(v arm64.Visit) {
+	s.asm.loop(func() {
+		s.asm.next()
+		s.Load(v, armPointer, regX)
+		s.Add(v, regX, regP)
+		s.doubleAdd(v, func() { s.Add(v, regX, regQ) })
 	})
 }
 
-func (s sve) loadProduct(base arm64.X, low, high int) {
+func (s sve) loadTables(base arm64.X, to int) {
 	s.PAll(regRest)
-	s.ZLoadTable(regRest, productLow, base, arm64.Z(low))
-	s.ZLoadTable(regRest, productHigh, base, arm64.Z(high))
-	s.ZFill(15, regMask)
-}
-
-func (s sve) multiply(v armVisit, low, high, r, temp int) {
-	for u := range v.vectors {
-		s.ZShiftRight(4, arm64.Z(r+u), arm64.Z(temp+u))
-	}
-	for u := range v.vectors {
-		s.ZAnd(regMask, arm64.Z(r+u), arm64.Z(r+u))
-	}
-	for u := range v.vectors {
-		s.ZTable(arm64.Z(temp+u), arm64.Z(high), arm64.Z(temp+u))
-	}
-	for u := range v.vectors {
-		s.ZTable(arm64.Z(r+u), arm64.Z(low), arm64.Z(r+u))
-	}
-	s.add(v, temp, r)
+	s.ZLoadTable(regRest, productLow, base, arm64.Z(to))
+	s.ZLoadTable(regRest, productHigh, base, arm64.Z(to+1))
 }
