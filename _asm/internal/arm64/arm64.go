@@ -3,6 +3,7 @@ package arm64
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,6 +78,16 @@ func New(command, pkg string) *File {
 func (f *File) Function(name, signature string, frame, arguments int, doc ...string) {
 	fmt.Fprintf(&f.Text, "\n// func %s%s\nTEXT ·%s(SB), 0, $%d-%d\n", name, signature, name, frame, arguments)
 	fmt.Fprintf(&f.Stubs, "\n// %s\n//\n//go:noescape\nfunc %s%s\n", strings.Join(doc, "\n// "), name, signature)
+}
+
+// Data prints read-only data, a multiple of eight bytes, and returns what Op takes for its address.
+func (f *File) Data(name string, data []byte) string {
+	fmt.Fprintln(&f.Text)
+	for i := 0; i < len(data); i += 8 {
+		fmt.Fprintf(&f.Text, "DATA %s<>+%d(SB)/8, $%#016x\n", name, i, binary.LittleEndian.Uint64(data[i:]))
+	}
+	fmt.Fprintf(&f.Text, "GLOBL %s<>(SB), 24, $%d\n", name, len(data)) // RODATA|NOPTR of textflag.h
+	return fmt.Sprintf("$%s<>(SB)", name)
 }
 
 // Op prints an instruction in the order of Go's assembler: sources first, the destination last.

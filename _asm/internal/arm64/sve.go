@@ -91,6 +91,11 @@ func (f *File) XVectors(n int, x X) {
 	f.Word(0x0420e3e0|field(n-1, 4, 16)|field(x, 5, 0), "cntb %s, all, mul #%d", x.sve(), n)
 }
 
+// XCount sets x to the number of bytes that p has.
+func (f *File) XCount(p P, x X) {
+	f.Word(0x25208000|field(p, 4, 10)|field(p, 4, 5)|field(x, 5, 0), "cntp %s, %v, %v.b", x.sve(), p, p)
+}
+
 // ZLoad loads the bytes that p has, n vectors behind base, and sets others to 0.
 func (f *File) ZLoad(p P, n int, base X, to Z) {
 	f.Word(0xa400a000|field(n, 3, 16)|field(p, 3, 10)|field(base, 5, 5)|field(to, 5, 0), "ld1b {%v}, %v/z, [%s, #%d, mul vl]", to.bytes(), p, base.sve(), n)

@@ -97,6 +97,7 @@ func TestSVE(t *testing.T) {
 		f.PWhile(x, y, P(z%16))
 		f.XAddVectors(1+int(z%16), x)
 		f.XVectors(1+int(z%16), y)
+		f.XCount(P(z%16), x)
 		f.ZLoad(p, int(z%8), x, z)
 		f.ZLoadAt(p, x, y, z)
 		f.ZStore(p, z, int(z%8), y)

@@ -1,0 +1,81 @@
+//go:build !purego
+
+package erasure
+
+import (
+	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/kernel"
+)
+
+// Rows of the table, for the switches below.
+const (
+	kernelSVE = iota
+	kernelNEON
+	kernelGeneric
+)
+
+var kernels = kernel.Table[funcs]{
+	kernelSVE: {
+		Name:     "sve",
+		Requires: hwfeatures.ARMNEON | hwfeatures.ARMSVE,
+		Batch:    64,
+		Funcs:    funcs{dot: dotSVE, update: updateSVE, add: addSVE},
+	},
+	kernelNEON: {
+		Name:     "neon",
+		Requires: hwfeatures.ARMNEON,
+		Batch:    64,
+		Funcs:    funcs{dot: dotNEON, update: updateNEON, add: addNEON},
+	},
+	kernelGeneric: genericKernel,
+}
+
+// formOf returns what kernel k's entries look like.
+func formOf(k uint8) form {
+	if k == kernelGeneric {
+		return form{plainEntries(), 1}
+	}
+	return form{nibbleEntries(), 32}
+}
+
+// dotWith, updateWith and addWith call kernel k's functions directly.
+
+func dotWith(k uint8, p *pass) {
+	switch k {
+	case kernelSVE:
+		dotSVE(p)
+	case kernelNEON:
+		dotNEON(p)
+	default:
+		dotGeneric(p)
+	}
+}
+
+func updateWith(k uint8, outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int) {
+	switch k {
+	case kernelSVE:
+		updateSVE(outputs, source, entries, from, to)
+	case kernelNEON:
+		updateNEON(outputs, source, entries, from, to)
+	default:
+		updateGeneric(outputs, source, entries, from, to)
+	}
+}
+
+func addWith(k uint8, output, source []byte, from, to int) {
+	switch k {
+	case kernelSVE:
+		addSVE(output, source, from, to)
+	case kernelNEON:
+		addNEON(output, source, from, to)
+	default:
+		addGeneric(output, source, from, to)
+	}
+}
+
+// splits reports whether kernel k has split and dotSplit. None has.
+func splits(uint8) bool { return false }
+
+func splitWith(uint8, *byte, [][]byte, int, int) {}
+
+func dotSplitWith(uint8, *byte, [][]byte, *byte, int, int, int) {}
