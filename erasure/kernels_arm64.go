@@ -18,6 +18,7 @@ var kernels = kernel.Table[funcs]{
 	kernelSVE: {
 		Name:     "sve",
 		Requires: hwfeatures.ARMNEON | hwfeatures.ARMSVE,
+		Prefers:  hwfeatures.SVEBeatsNEON,
 		Batch:    64,
 		Funcs:    funcs{dot: dotSVE, update: updateSVE, add: addSVE},
 	},

@@ -26,11 +26,11 @@ const (
 
 // Names are Linux's: x4 visits four vectors of each disk at a time. A scalable vector counts as the shortest one, 16 bytes.
 var kernels = kernel.Table[funcs]{
-	kernelSVEx4: {Name: "svex4", Requires: sve, Batch: 64, Funcs: funcs{
+	kernelSVEx4: {Name: "svex4", Requires: sve, Prefers: hwfeatures.SVEBeatsNEON, Batch: 64, Funcs: funcs{
 		syndromeSVEx4, xorSyndromeSVEx4, paritySVE, recoverDataSVE, recoverPSVE}},
-	kernelSVEx2: {Name: "svex2", Requires: sve, Batch: 32, Funcs: funcs{
+	kernelSVEx2: {Name: "svex2", Requires: sve, Prefers: hwfeatures.SVEBeatsNEON, Batch: 32, Funcs: funcs{
 		syndromeSVEx2, xorSyndromeSVEx2, paritySVE, recoverDataSVE, recoverPSVE}},
-	kernelSVEx1: {Name: "svex1", Requires: sve, Batch: 16, Funcs: funcs{
+	kernelSVEx1: {Name: "svex1", Requires: sve, Prefers: hwfeatures.SVEBeatsNEON, Batch: 16, Funcs: funcs{
 		syndromeSVEx1, xorSyndromeSVEx1, paritySVE, recoverDataSVE, recoverPSVE}},
 	kernelNEONx4: {Name: "neonx4", Requires: neon, Batch: 64, Funcs: funcs{
 		syndromeNEONx4, xorSyndromeNEONx4, parityNEON, recoverDataNEON, recoverPNEON}},

@@ -36,10 +36,7 @@ func main() {
 		{"syndrome_neon_arm64", writeNEON()},
 		{"syndrome_sve_arm64", writeSVE()},
 	} {
-		if err := output.WriteFile(dir+f.name+".s", f.file.Text.Bytes()); err != nil {
-			log.Fatal(err)
-		}
-		if err := output.WriteFile(dir+f.name+".go", f.file.Stubs.Bytes()); err != nil {
+		if err := output.Arm64(f.file, dir+f.name); err != nil {
 			log.Fatal(err)
 		}
 	}
