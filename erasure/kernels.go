@@ -28,7 +28,6 @@ type pass struct {
 	// The range of bytes. Kernels in assembly may begin up to 63 bytes earlier, since their last step is a whole one, and
 	// need to be 64 at least.
 	from, to int
-	ahead    int // how many bytes ahead to prefetch
 }
 
 // funcs are one kernel's operations. A call through a func value would make its caller's buffers escape to the heap. So the
@@ -40,10 +39,6 @@ type funcs struct {
 	update func(outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int)
 	// add does the same for one output and the coefficient 1.
 	add func(output, source []byte, from, to int)
-	// split and dotSplit do what dot does for four to six outputs in two parts, of which the first is done once for all
-	// outputs. Kernels that gain nothing by it have none.
-	split    func(nibbles *byte, sources [][]byte, from, to int)
-	dotSplit func(nibbles *byte, outputs [][]byte, entries *byte, sources, from, to int)
 }
 
 // genericKernel is the last row of every table.
@@ -150,15 +145,6 @@ const maxCall = 64 << 10
 
 // cut is how many bytes of each of so many shards a call takes. It is a multiple of every kernel's step.
 func cut(shards int) int { return max(maxCall/shards&^127, 128) }
-
-// run does the pass for the bytes from..to, in several calls where there are many.
-func (p *pass) run(k uint8, from, to int) {
-	n := cut(len(p.outputs) + len(p.sources))
-	for ; from < to; from += n {
-		p.from, p.to = from, min(from+n, to)
-		dotWith(k, p)
-	}
-}
 
 // pointer returns where b begins.
 func pointer(b []byte) *byte { return unsafe.SliceData(b) }

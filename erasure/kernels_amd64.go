@@ -39,7 +39,7 @@ var kernels = kernel.Table[funcs]{
 		Name:     "avx2",
 		Requires: hwfeatures.IntelAVX2,
 		Batch:    64,
-		Funcs:    funcs{dot: dotAVX2, update: updateAVX2, add: addAVX2, split: splitAVX2, dotSplit: dotSplitAVX2},
+		Funcs:    funcs{dot: dotAVX2, update: updateAVX2, add: addAVX2},
 	},
 	kernelGeneric: genericKernel,
 }
@@ -96,15 +96,4 @@ func addWith(k uint8, output, source []byte, from, to int) {
 		return
 	}
 	addAVX2(output, source, from, to)
-}
-
-// splits reports whether kernel k has split and dotSplit, which splitWith and dotSplitWith call.
-func splits(k uint8) bool { return k == kernelAVX2 }
-
-func splitWith(_ uint8, nibbles *byte, sources [][]byte, from, to int) {
-	splitAVX2(nibbles, sources, from, to)
-}
-
-func dotSplitWith(_ uint8, nibbles *byte, outputs [][]byte, entries *byte, sources, from, to int) {
-	dotSplitAVX2(nibbles, outputs, entries, sources, from, to)
 }

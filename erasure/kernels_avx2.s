@@ -7,68 +7,69 @@
 // func dotAVX2(p *pass)
 // Requires: AVX, AVX2, MMX+
 TEXT ·dotAVX2(SB), $0-8
-	MOVQ p+0(FP), DI
-	MOVQ (DI), CX
-	MOVQ 24(DI), DX
-	MOVQ 56(DI), BX
-	LEAQ (BX)(BX*2), BX
-	LEAQ (DX)(BX*8), R12
-	MOVQ 32(DI), BX
-	LEAQ (BX)(BX*2), BX
-	LEAQ (DX)(BX*8), R13
-	MOVQ 48(DI), SI
-	MOVQ 72(DI), R14
-	MOVQ 80(DI), R15
-	MOVQ 88(DI), R8
-	MOVQ 96(DI), R9
+	MOVQ    p+0(FP), DI
+	MOVQ    24(DI), R9
+	MOVQ    56(DI), CX
+	LEAQ    (CX)(CX*2), CX
+	LEAQ    (R9)(CX*8), R11
+	MOVQ    32(DI), CX
+	LEAQ    (CX)(CX*2), CX
+	LEAQ    (R9)(CX*8), R13
+	LEAQ    -24(R11), R12
+	XORQ    R13, R12
+	MOVQ    $0x00000018, DX
+	MOVQ    48(DI), R10
+	MOVQ    72(DI), R14
+	MOVQ    80(DI), R15
+	MOVQ    88(DI), R8
+	MOVQ    56(DI), R9
+	ORQ     R14, R9
+	VMOVDQU lowNibbles<>+0(SB), Y15
 
 	// By the number of outputs
-	MOVQ 8(DI), BX
+	MOVQ 8(DI), CX
 	CMPQ 64(DI), $0x00
 	JNE  sums
-	CMPQ BX, $0x01
+	CMPQ CX, $0x01
 	JEQ  dot1
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  dot2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  dot3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  dot4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  dot5
 	JMP  dot6
 
 sums:
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  sum2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  sum3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  sum4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  sum5
 	JMP  sum6
 
 dot1:
-	// One output, 128 bytes a step
-	JMP dot1Next128
+	MOVQ $0x00000020, SI
 
-dot1Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot1_128resume
+	// One output, 128 bytes a step
+	JMP dot1_128next
+	PCALIGN $0x40
+
+dot1_128step:
+	TESTQ          R9, R9
+	JNE            dot1_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot1_128firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y8
 	VPSRLQ         $0x04, Y5, Y9
 	VPSRLQ         $0x04, Y6, Y10
@@ -95,10 +96,11 @@ dot1Step128:
 	VPXOR          Y13, Y1, Y1
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot1_128store
+	JEQ            dot1_128store
+	PCALIGN        $0x40
 
 dot1_128source:
 	MOVQ           (R11), AX
@@ -106,8 +108,8 @@ dot1_128source:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y8
 	VPSRLQ         $0x04, Y5, Y9
 	VPSRLQ         $0x04, Y6, Y10
@@ -138,86 +140,45 @@ dot1_128source:
 	VPXOR          Y13, Y1, Y1
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot1_128source
+	JNE            dot1_128source
 
 dot1_128store:
 	TESTQ   R15, R15
 	JNE     dot1_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
 	VMOVDQU Y2, 64(AX)(R8*1)
 	VMOVDQU Y3, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     dot1_128end
 
-dot1_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	ADDQ    $0x18, R11
-	JMP     dot1_128moreOnes
+dot1_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot1_128resume:
-	VMOVDQU (R14), Y0
-	VMOVDQU 32(R14), Y1
-	VMOVDQU 64(R14), Y2
-	VMOVDQU 96(R14), Y3
-	ADDQ    $0x00000080, R14
-
-dot1_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_128noOnes
-
-dot1_128ones:
-	MOVQ  (R11), AX
-	VPXOR (AX)(R8*1), Y0, Y0
-	VPXOR 32(AX)(R8*1), Y1, Y1
-	VPXOR 64(AX)(R8*1), Y2, Y2
-	VPXOR 96(AX)(R8*1), Y3, Y3
-	ADDQ  $0x18, R11
-	CMPQ  R11, R12
-	JB    dot1_128ones
-
-dot1_128noOnes:
-	CMPQ R11, R13
-	JB   dot1_128source
-	JMP  dot1_128store
-
-dot1_128park:
-	VMOVDQU Y0, (R15)
-	VMOVDQU Y1, 32(R15)
-	VMOVDQU Y2, 64(R15)
-	VMOVDQU Y3, 96(R15)
-	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000080, R8
-
-dot1_128end:
-dot1Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot1Step128
+dot1_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_128step
 
 	// One output, 64 bytes a step
-	JMP dot1Next64
+	JMP dot1_64next
+	PCALIGN $0x40
 
-dot1Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot1_64resume
+dot1_64step:
+	TESTQ          R9, R9
+	JNE            dot1_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot1_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y2, Y4
 	VPSRLQ         $0x04, Y3, Y5
 	VPAND          lowNibbles<>+0(SB), Y2, Y2
@@ -232,16 +193,17 @@ dot1Step64:
 	VPSHUFB        Y5, Y9, Y9
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot1_64store
+	JEQ            dot1_64store
+	PCALIGN        $0x40
 
 dot1_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y2, Y4
 	VPSRLQ         $0x04, Y3, Y5
 	VPAND          lowNibbles<>+0(SB), Y2, Y2
@@ -258,87 +220,149 @@ dot1_64source:
 	VPXOR          Y7, Y1, Y1
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot1_64source
+	JNE            dot1_64source
 
 dot1_64store:
 	TESTQ   R15, R15
 	JNE     dot1_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot1_64end
 
-dot1_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	ADDQ    $0x18, R11
-	JMP     dot1_64moreOnes
+dot1_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot1_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot1_64step
+
+dot1_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	JMP        dot1_128nextOnes
+
+dot1_128resume:
+	VMOVDQU (R14), Y0
+	VMOVDQU 32(R14), Y1
+	VMOVDQU 64(R14), Y2
+	VMOVDQU 96(R14), Y3
+	ADDQ    $0x00000080, R14
+	TESTQ   R9, R9
+	JEQ     dot1_128noOnes
+
+dot1_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VPXOR      (AX)(R8*1), Y0, Y0
+	VPXOR      32(AX)(R8*1), Y1, Y1
+	VPXOR      64(AX)(R8*1), Y2, Y2
+	VPXOR      96(AX)(R8*1), Y3, Y3
+
+dot1_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_128ones
+
+dot1_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot1_128source
+	JMP  dot1_128store
+
+dot1_128park:
+	VMOVDQU Y0, (R15)
+	VMOVDQU Y1, 32(R15)
+	VMOVDQU Y2, 64(R15)
+	VMOVDQU Y3, 96(R15)
+	ADDQ    $0x00000080, R15
+	JMP     dot1_128turn
+
+dot1_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	JMP        dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU (R14), Y0
 	VMOVDQU 32(R14), Y1
 	ADDQ    $0x00000040, R14
-
-dot1_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot1_64noOnes
 
 dot1_64ones:
-	MOVQ  (R11), AX
-	VPXOR (AX)(R8*1), Y0, Y0
-	VPXOR 32(AX)(R8*1), Y1, Y1
-	ADDQ  $0x18, R11
-	CMPQ  R11, R12
-	JB    dot1_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VPXOR      (AX)(R8*1), Y0, Y0
+	VPXOR      32(AX)(R8*1), Y1, Y1
+
+dot1_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_64ones
 
 dot1_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot1_64source
+	JNE  dot1_64source
 	JMP  dot1_64store
 
 dot1_64park:
 	VMOVDQU Y0, (R15)
 	VMOVDQU Y1, 32(R15)
 	ADDQ    $0x00000040, R15
-	ADDQ    $0x00000040, R8
-
-dot1_64end:
-dot1Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot1Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot1Step64
+	JMP     dot1_64turn
 
 dot2:
-	// 2 outputs, 128 bytes a step
-	JMP dot2Next128
+	MOVQ $0x00000040, SI
 
-dot2Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot2_128resume
+	// 2 outputs, 128 bytes a step
+	JMP dot2_128next
+	PCALIGN $0x40
+
+dot2_128step:
+	TESTQ          R9, R9
+	JNE            dot2_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot2_128firstOnes
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y8
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y8, Y15, Y0
 	VPSHUFB        Y9, Y15, Y1
@@ -380,10 +404,11 @@ dot2Step128:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot2_128store
+	JEQ            dot2_128store
+	PCALIGN        $0x40
 
 dot2_128source:
 	MOVQ           (R11), AX
@@ -392,8 +417,8 @@ dot2_128source:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y8, Y15, Y12
 	VPSHUFB        Y9, Y15, Y13
@@ -443,14 +468,15 @@ dot2_128source:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot2_128source
+	JNE            dot2_128source
 
 dot2_128store:
 	TESTQ   R15, R15
 	JNE     dot2_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -461,93 +487,31 @@ dot2_128store:
 	VMOVDQU Y5, 32(AX)(R8*1)
 	VMOVDQU Y6, 64(AX)(R8*1)
 	VMOVDQU Y7, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     dot2_128end
 
-dot2_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y2, Y6
-	VMOVDQU Y3, Y7
-	ADDQ    $0x18, R11
-	JMP     dot2_128moreOnes
+dot2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot2_128resume:
-	VMOVDQU (R14), Y0
-	VMOVDQU 32(R14), Y1
-	VMOVDQU 64(R14), Y2
-	VMOVDQU 96(R14), Y3
-	VMOVDQU 128(R14), Y4
-	VMOVDQU 160(R14), Y5
-	VMOVDQU 192(R14), Y6
-	VMOVDQU 224(R14), Y7
-	ADDQ    $0x00000100, R14
-
-dot2_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_128noOnes
-
-dot2_128ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y5, Y5
-	VMOVDQU 64(AX)(R8*1), Y8
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 96(AX)(R8*1), Y8
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot2_128ones
-
-dot2_128noOnes:
-	CMPQ R11, R13
-	JB   dot2_128source
-	JMP  dot2_128store
-
-dot2_128park:
-	VMOVDQU Y0, (R15)
-	VMOVDQU Y1, 32(R15)
-	VMOVDQU Y2, 64(R15)
-	VMOVDQU Y3, 96(R15)
-	VMOVDQU Y4, 128(R15)
-	VMOVDQU Y5, 160(R15)
-	VMOVDQU Y6, 192(R15)
-	VMOVDQU Y7, 224(R15)
-	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000080, R8
-
-dot2_128end:
-dot2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot2Step128
+dot2_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_128step
 
 	// 2 outputs, 64 bytes a step
-	JMP dot2Next64
+	JMP dot2_64next
+	PCALIGN $0x40
 
-dot2Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot2_64resume
+dot2_64step:
+	TESTQ          R9, R9
+	JNE            dot2_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot2_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPAND          lowNibbles<>+0(SB), Y4, Y4
@@ -570,16 +534,17 @@ dot2Step64:
 	VPSHUFB        Y7, Y15, Y15
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot2_64store
+	JEQ            dot2_64store
+	PCALIGN        $0x40
 
 dot2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPAND          lowNibbles<>+0(SB), Y4, Y4
@@ -606,30 +571,125 @@ dot2_64source:
 	VPXOR          Y13, Y3, Y3
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot2_64source
+	JNE            dot2_64source
 
 dot2_64store:
 	TESTQ   R15, R15
 	JNE     dot2_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
 	MOVQ    24(CX), AX
 	VMOVDQU Y2, (AX)(R8*1)
 	VMOVDQU Y3, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot2_64end
 
-dot2_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	ADDQ    $0x18, R11
-	JMP     dot2_64moreOnes
+dot2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot2_64step
+
+dot2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	JMP        dot2_128nextOnes
+
+dot2_128resume:
+	VMOVDQU (R14), Y0
+	VMOVDQU 32(R14), Y1
+	VMOVDQU 64(R14), Y2
+	VMOVDQU 96(R14), Y3
+	VMOVDQU 128(R14), Y4
+	VMOVDQU 160(R14), Y5
+	VMOVDQU 192(R14), Y6
+	VMOVDQU 224(R14), Y7
+	ADDQ    $0x00000100, R14
+	TESTQ   R9, R9
+	JEQ     dot2_128noOnes
+
+dot2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+
+dot2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_128ones
+
+dot2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot2_128source
+	JMP  dot2_128store
+
+dot2_128park:
+	VMOVDQU Y0, (R15)
+	VMOVDQU Y1, 32(R15)
+	VMOVDQU Y2, 64(R15)
+	VMOVDQU Y3, 96(R15)
+	VMOVDQU Y4, 128(R15)
+	VMOVDQU Y5, 160(R15)
+	VMOVDQU Y6, 192(R15)
+	VMOVDQU Y7, 224(R15)
+	ADDQ    $0x00000100, R15
+	JMP     dot2_128turn
+
+dot2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	JMP        dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU (R14), Y0
@@ -637,26 +697,28 @@ dot2_64resume:
 	VMOVDQU 64(R14), Y2
 	VMOVDQU 96(R14), Y3
 	ADDQ    $0x00000080, R14
-
-dot2_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot2_64noOnes
 
 dot2_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y4
-	VPXOR   Y4, Y0, Y0
-	VPXOR   Y4, Y2, Y2
-	VMOVDQU 32(AX)(R8*1), Y4
-	VPXOR   Y4, Y1, Y1
-	VPXOR   Y4, Y3, Y3
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot2_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y4
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y4, Y2, Y2
+	VMOVDQU    32(AX)(R8*1), Y4
+	VPXOR      Y4, Y1, Y1
+	VPXOR      Y4, Y3, Y3
+
+dot2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_64ones
 
 dot2_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot2_64source
+	JNE  dot2_64source
 	JMP  dot2_64store
 
 dot2_64park:
@@ -665,83 +727,69 @@ dot2_64park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000040, R8
-
-dot2_64end:
-dot2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot2Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot2Step64
+	JMP     dot2_64turn
 
 dot3:
-	// 3 outputs, 64 bytes a step
-	JMP dot3Next64
+	MOVQ $0x00000060, SI
 
-dot3Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot3_64resume
+	// 3 outputs, 64 bytes a step
+	JMP dot3_64next
+	PCALIGN $0x40
+
+dot3_64step:
+	TESTQ          R9, R9
+	JNE            dot3_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot3_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
+	VPAND          Y15, Y6, Y6
+	VPAND          Y15, Y7, Y7
+	VPAND          Y15, Y8, Y8
+	VPAND          Y15, Y9, Y9
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y0
 	VPSHUFB        Y7, Y11, Y1
 	VBROADCASTI128 16(R10), Y13
 	VPSHUFB        Y8, Y13, Y12
 	VPSHUFB        Y9, Y13, Y13
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y6, Y15, Y2
-	VPSHUFB        Y7, Y15, Y3
+	VBROADCASTI128 32(R10), Y11
+	VPSHUFB        Y6, Y11, Y2
+	VPSHUFB        Y7, Y11, Y3
 	VPXOR          Y12, Y0, Y0
 	VPXOR          Y13, Y1, Y1
-	VBROADCASTI128 48(R10), Y11
-	VPSHUFB        Y8, Y11, Y10
-	VPSHUFB        Y9, Y11, Y11
-	VBROADCASTI128 64(R10), Y13
-	VPSHUFB        Y6, Y13, Y4
-	VPSHUFB        Y7, Y13, Y5
-	VPXOR          Y10, Y2, Y2
-	VPXOR          Y11, Y3, Y3
-	VBROADCASTI128 80(R10), Y15
-	VPSHUFB        Y8, Y15, Y14
-	VPSHUFB        Y9, Y15, Y15
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	VBROADCASTI128 48(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
+	VBROADCASTI128 64(R10), Y11
+	VPSHUFB        Y6, Y11, Y4
+	VPSHUFB        Y7, Y11, Y5
+	VPXOR          Y12, Y2, Y2
+	VPXOR          Y13, Y3, Y3
+	VBROADCASTI128 80(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
+	VPXOR          Y12, Y4, Y4
+	VPXOR          Y13, Y5, Y5
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot3_64store
+	JEQ            dot3_64store
+	PCALIGN        $0x40
 
 dot3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
+	VPAND          Y15, Y6, Y6
+	VPAND          Y15, Y7, Y7
+	VPAND          Y15, Y8, Y8
+	VPAND          Y15, Y9, Y9
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y10
 	VPSHUFB        Y7, Y11, Y11
@@ -750,36 +798,37 @@ dot3_64source:
 	VPSHUFB        Y9, Y13, Y13
 	VPXOR          Y10, Y0, Y0
 	VPXOR          Y11, Y1, Y1
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y6, Y15, Y14
-	VPSHUFB        Y7, Y15, Y15
+	VBROADCASTI128 32(R10), Y11
+	VPSHUFB        Y6, Y11, Y10
+	VPSHUFB        Y7, Y11, Y11
 	VPXOR          Y12, Y0, Y0
 	VPXOR          Y13, Y1, Y1
-	VBROADCASTI128 48(R10), Y11
-	VPSHUFB        Y8, Y11, Y10
-	VPSHUFB        Y9, Y11, Y11
-	VPXOR          Y14, Y2, Y2
-	VPXOR          Y15, Y3, Y3
-	VBROADCASTI128 64(R10), Y13
-	VPSHUFB        Y6, Y13, Y12
-	VPSHUFB        Y7, Y13, Y13
+	VBROADCASTI128 48(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
 	VPXOR          Y10, Y2, Y2
 	VPXOR          Y11, Y3, Y3
-	VBROADCASTI128 80(R10), Y15
-	VPSHUFB        Y8, Y15, Y14
-	VPSHUFB        Y9, Y15, Y15
+	VBROADCASTI128 64(R10), Y11
+	VPSHUFB        Y6, Y11, Y10
+	VPSHUFB        Y7, Y11, Y11
+	VPXOR          Y12, Y2, Y2
+	VPXOR          Y13, Y3, Y3
+	VBROADCASTI128 80(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
+	VPXOR          Y10, Y4, Y4
+	VPXOR          Y11, Y5, Y5
 	VPXOR          Y12, Y4, Y4
 	VPXOR          Y13, Y5, Y5
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot3_64source
+	JNE            dot3_64source
 
 dot3_64store:
 	TESTQ   R15, R15
 	JNE     dot3_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -789,18 +838,41 @@ dot3_64store:
 	MOVQ    48(CX), AX
 	VMOVDQU Y4, (AX)(R8*1)
 	VMOVDQU Y5, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot3_64end
 
-dot3_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	ADDQ    $0x18, R11
-	JMP     dot3_64moreOnes
+dot3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot3_64step
+
+dot3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	JMP        dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU (R14), Y0
@@ -810,28 +882,30 @@ dot3_64resume:
 	VMOVDQU 128(R14), Y4
 	VMOVDQU 160(R14), Y5
 	ADDQ    $0x000000c0, R14
-
-dot3_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot3_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot3_64noOnes
 
 dot3_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y6
-	VPXOR   Y6, Y0, Y0
-	VPXOR   Y6, Y2, Y2
-	VPXOR   Y6, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y6
-	VPXOR   Y6, Y1, Y1
-	VPXOR   Y6, Y3, Y3
-	VPXOR   Y6, Y5, Y5
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot3_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y6
+	VPXOR      Y6, Y0, Y0
+	VPXOR      Y6, Y2, Y2
+	VPXOR      Y6, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y6
+	VPXOR      Y6, Y1, Y1
+	VPXOR      Y6, Y3, Y3
+	VPXOR      Y6, Y5, Y5
+
+dot3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_64ones
 
 dot3_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot3_64source
+	JNE  dot3_64source
 	JMP  dot3_64store
 
 dot3_64park:
@@ -842,37 +916,22 @@ dot3_64park:
 	VMOVDQU Y4, 128(R15)
 	VMOVDQU Y5, 160(R15)
 	ADDQ    $0x000000c0, R15
-	ADDQ    $0x00000040, R8
-
-dot3_64end:
-dot3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot3Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot3Step64
+	JMP     dot3_64turn
 
 dot4:
-	// 4 outputs, 64 bytes a step
-	JMP dot4Next64
+	MOVQ $0x00000080, SI
 
-dot4Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot4_64resume
+	// 4 outputs, 64 bytes a step
+	JMP dot4_64next
+	PCALIGN $0x40
+
+dot4_64step:
+	TESTQ          R9, R9
+	JNE            dot4_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot4_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPAND          lowNibbles<>+0(SB), Y8, Y8
@@ -911,16 +970,17 @@ dot4Step64:
 	VPSHUFB        Y11, Y15, Y15
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot4_64store
+	JEQ            dot4_64store
+	PCALIGN        $0x40
 
 dot4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPAND          lowNibbles<>+0(SB), Y8, Y8
@@ -967,14 +1027,15 @@ dot4_64source:
 	VPXOR          Y13, Y7, Y7
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot4_64source
+	JNE            dot4_64source
 
 dot4_64store:
 	TESTQ   R15, R15
 	JNE     dot4_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -987,20 +1048,43 @@ dot4_64store:
 	MOVQ    72(CX), AX
 	VMOVDQU Y6, (AX)(R8*1)
 	VMOVDQU Y7, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot4_64end
 
-dot4_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	ADDQ    $0x18, R11
-	JMP     dot4_64moreOnes
+dot4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot4_64step
+
+dot4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	JMP        dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU (R14), Y0
@@ -1012,30 +1096,32 @@ dot4_64resume:
 	VMOVDQU 192(R14), Y6
 	VMOVDQU 224(R14), Y7
 	ADDQ    $0x00000100, R14
-
-dot4_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot4_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot4_64noOnes
 
 dot4_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y4, Y4
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y5, Y5
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot4_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y4, Y4
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y5, Y5
+	VPXOR      Y8, Y7, Y7
+
+dot4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_64ones
 
 dot4_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot4_64source
+	JNE  dot4_64source
 	JMP  dot4_64store
 
 dot4_64park:
@@ -1048,37 +1134,22 @@ dot4_64park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000040, R8
-
-dot4_64end:
-dot4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot4Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot4Step64
+	JMP     dot4_64turn
 
 dot5:
-	// 5 outputs, 64 bytes a step
-	JMP dot5Next64
+	MOVQ $0x000000a0, SI
 
-dot5Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot5_64resume
+	// 5 outputs, 64 bytes a step
+	JMP dot5_64next
+	PCALIGN $0x40
+
+dot5_64step:
+	TESTQ          R9, R9
+	JNE            dot5_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot5_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPAND          lowNibbles<>+0(SB), Y10, Y10
@@ -1125,16 +1196,17 @@ dot5Step64:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot5_64store
+	JEQ            dot5_64store
+	PCALIGN        $0x40
 
 dot5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPAND          lowNibbles<>+0(SB), Y10, Y10
@@ -1191,14 +1263,15 @@ dot5_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot5_64source
+	JNE            dot5_64source
 
 dot5_64store:
 	TESTQ   R15, R15
 	JNE     dot5_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -1214,22 +1287,45 @@ dot5_64store:
 	MOVQ    96(CX), AX
 	VMOVDQU Y8, (AX)(R8*1)
 	VMOVDQU Y9, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot5_64end
 
-dot5_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	ADDQ    $0x18, R11
-	JMP     dot5_64moreOnes
+dot5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot5_64step
+
+dot5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	JMP        dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU (R14), Y0
@@ -1243,32 +1339,34 @@ dot5_64resume:
 	VMOVDQU 256(R14), Y8
 	VMOVDQU 288(R14), Y9
 	ADDQ    $0x00000140, R14
-
-dot5_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot5_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot5_64noOnes
 
 dot5_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y10
-	VPXOR   Y10, Y0, Y0
-	VPXOR   Y10, Y2, Y2
-	VPXOR   Y10, Y4, Y4
-	VPXOR   Y10, Y6, Y6
-	VPXOR   Y10, Y8, Y8
-	VMOVDQU 32(AX)(R8*1), Y10
-	VPXOR   Y10, Y1, Y1
-	VPXOR   Y10, Y3, Y3
-	VPXOR   Y10, Y5, Y5
-	VPXOR   Y10, Y7, Y7
-	VPXOR   Y10, Y9, Y9
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot5_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y10
+	VPXOR      Y10, Y0, Y0
+	VPXOR      Y10, Y2, Y2
+	VPXOR      Y10, Y4, Y4
+	VPXOR      Y10, Y6, Y6
+	VPXOR      Y10, Y8, Y8
+	VMOVDQU    32(AX)(R8*1), Y10
+	VPXOR      Y10, Y1, Y1
+	VPXOR      Y10, Y3, Y3
+	VPXOR      Y10, Y5, Y5
+	VPXOR      Y10, Y7, Y7
+	VPXOR      Y10, Y9, Y9
+
+dot5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_64ones
 
 dot5_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot5_64source
+	JNE  dot5_64source
 	JMP  dot5_64store
 
 dot5_64park:
@@ -1283,38 +1381,23 @@ dot5_64park:
 	VMOVDQU Y8, 256(R15)
 	VMOVDQU Y9, 288(R15)
 	ADDQ    $0x00000140, R15
-	ADDQ    $0x00000040, R8
-
-dot5_64end:
-dot5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot5Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot5Step64
+	JMP     dot5_64turn
 
 dot6:
-	// 6 outputs, 64 bytes a step
-	JMP dot6Next64
+	MOVQ $0x000000c0, SI
 
-dot6Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot6_64resume
+	// 6 outputs, 64 bytes a step
+	JMP dot6_64next
+	PCALIGN $0x40
+
+dot6_64step:
+	TESTQ          R9, R9
+	JNE            dot6_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot6_64firstOnes
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y12, Y15, Y0
 	VPSHUFB        Y13, Y15, Y1
@@ -1370,17 +1453,18 @@ dot6Step64:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000c0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot6_64store
+	JEQ            dot6_64store
+	PCALIGN        $0x40
 
 dot6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y12, Y15, Y14
 	VPSHUFB        Y13, Y15, Y15
@@ -1448,14 +1532,15 @@ dot6_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000c0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot6_64source
+	JNE            dot6_64source
 
 dot6_64store:
 	TESTQ   R15, R15
 	JNE     dot6_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -1474,24 +1559,47 @@ dot6_64store:
 	MOVQ    120(CX), AX
 	VMOVDQU Y10, (AX)(R8*1)
 	VMOVDQU Y11, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot6_64end
 
-dot6_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	VMOVDQU Y0, Y10
-	VMOVDQU Y1, Y11
-	ADDQ    $0x18, R11
-	JMP     dot6_64moreOnes
+dot6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot6_64step
+
+dot6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	VMOVDQU    Y0, Y10
+	VMOVDQU    Y1, Y11
+	JMP        dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU (R14), Y0
@@ -1507,34 +1615,36 @@ dot6_64resume:
 	VMOVDQU 320(R14), Y10
 	VMOVDQU 352(R14), Y11
 	ADDQ    $0x00000180, R14
-
-dot6_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot6_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot6_64noOnes
 
 dot6_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y12
-	VPXOR   Y12, Y0, Y0
-	VPXOR   Y12, Y2, Y2
-	VPXOR   Y12, Y4, Y4
-	VPXOR   Y12, Y6, Y6
-	VPXOR   Y12, Y8, Y8
-	VPXOR   Y12, Y10, Y10
-	VMOVDQU 32(AX)(R8*1), Y12
-	VPXOR   Y12, Y1, Y1
-	VPXOR   Y12, Y3, Y3
-	VPXOR   Y12, Y5, Y5
-	VPXOR   Y12, Y7, Y7
-	VPXOR   Y12, Y9, Y9
-	VPXOR   Y12, Y11, Y11
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot6_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y12
+	VPXOR      Y12, Y0, Y0
+	VPXOR      Y12, Y2, Y2
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y12, Y10, Y10
+	VMOVDQU    32(AX)(R8*1), Y12
+	VPXOR      Y12, Y1, Y1
+	VPXOR      Y12, Y3, Y3
+	VPXOR      Y12, Y5, Y5
+	VPXOR      Y12, Y7, Y7
+	VPXOR      Y12, Y9, Y9
+	VPXOR      Y12, Y11, Y11
+
+dot6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_64ones
 
 dot6_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot6_64source
+	JNE  dot6_64source
 	JMP  dot6_64store
 
 dot6_64park:
@@ -1551,41 +1661,26 @@ dot6_64park:
 	VMOVDQU Y10, 320(R15)
 	VMOVDQU Y11, 352(R15)
 	ADDQ    $0x00000180, R15
-	ADDQ    $0x00000040, R8
-
-dot6_64end:
-dot6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot6Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot6Step64
+	JMP     dot6_64turn
 
 sum2:
-	// 2 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum2Next128
+	MOVQ $0x00000020, SI
 
-sum2Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum2_128resume
+	// 2 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum2_128next
+	PCALIGN $0x40
+
+sum2_128step:
+	TESTQ          R9, R9
+	JNE            sum2_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum2_128firstOnes
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y8
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU        (AX)(R8*1), Y0
 	VMOVDQU        32(AX)(R8*1), Y1
 	VMOVDQU        64(AX)(R8*1), Y2
@@ -1617,10 +1712,11 @@ sum2Step128:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum2_128store
+	JEQ            sum2_128store
+	PCALIGN        $0x40
 
 sum2_128source:
 	MOVQ           (R11), AX
@@ -1629,8 +1725,8 @@ sum2_128source:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     (AX)(BX*1)
-	PREFETCHT0     64(AX)(BX*1)
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXOR          (AX)(R8*1), Y0, Y0
 	VPXOR          32(AX)(R8*1), Y1, Y1
 	VPXOR          64(AX)(R8*1), Y2, Y2
@@ -1666,14 +1762,15 @@ sum2_128source:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum2_128source
+	JNE            sum2_128source
 
 sum2_128store:
 	TESTQ   R15, R15
 	JNE     sum2_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -1684,93 +1781,31 @@ sum2_128store:
 	VMOVDQU Y5, 32(AX)(R8*1)
 	VMOVDQU Y6, 64(AX)(R8*1)
 	VMOVDQU Y7, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     sum2_128end
 
-sum2_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y2, Y6
-	VMOVDQU Y3, Y7
-	ADDQ    $0x18, R11
-	JMP     sum2_128moreOnes
+sum2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-sum2_128resume:
-	VMOVDQU (R14), Y0
-	VMOVDQU 32(R14), Y1
-	VMOVDQU 64(R14), Y2
-	VMOVDQU 96(R14), Y3
-	VMOVDQU 128(R14), Y4
-	VMOVDQU 160(R14), Y5
-	VMOVDQU 192(R14), Y6
-	VMOVDQU 224(R14), Y7
-	ADDQ    $0x00000100, R14
-
-sum2_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_128noOnes
-
-sum2_128ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y5, Y5
-	VMOVDQU 64(AX)(R8*1), Y8
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 96(AX)(R8*1), Y8
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum2_128ones
-
-sum2_128noOnes:
-	CMPQ R11, R13
-	JB   sum2_128source
-	JMP  sum2_128store
-
-sum2_128park:
-	VMOVDQU Y0, (R15)
-	VMOVDQU Y1, 32(R15)
-	VMOVDQU Y2, 64(R15)
-	VMOVDQU Y3, 96(R15)
-	VMOVDQU Y4, 128(R15)
-	VMOVDQU Y5, 160(R15)
-	VMOVDQU Y6, 192(R15)
-	VMOVDQU Y7, 224(R15)
-	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000080, R8
-
-sum2_128end:
-sum2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum2Step128
+sum2_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_128step
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum2Next64
+	JMP sum2_64next
+	PCALIGN $0x40
 
-sum2Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum2_64resume
+sum2_64step:
+	TESTQ          R9, R9
+	JNE            sum2_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum2_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VMOVDQU        Y4, Y0
@@ -1787,16 +1822,17 @@ sum2Step64:
 	VPSHUFB        Y7, Y11, Y11
 	VPXOR          Y10, Y2, Y2
 	VPXOR          Y11, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum2_64store
+	JEQ            sum2_64store
+	PCALIGN        $0x40
 
 sum2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPXOR          Y4, Y0, Y0
@@ -1815,30 +1851,125 @@ sum2_64source:
 	VPXOR          Y9, Y3, Y3
 	VPXOR          Y10, Y2, Y2
 	VPXOR          Y11, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum2_64source
+	JNE            sum2_64source
 
 sum2_64store:
 	TESTQ   R15, R15
 	JNE     sum2_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
 	MOVQ    24(CX), AX
 	VMOVDQU Y2, (AX)(R8*1)
 	VMOVDQU Y3, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum2_64end
 
-sum2_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	ADDQ    $0x18, R11
-	JMP     sum2_64moreOnes
+sum2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum2_64step
+
+sum2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	JMP        sum2_128nextOnes
+
+sum2_128resume:
+	VMOVDQU (R14), Y0
+	VMOVDQU 32(R14), Y1
+	VMOVDQU 64(R14), Y2
+	VMOVDQU 96(R14), Y3
+	VMOVDQU 128(R14), Y4
+	VMOVDQU 160(R14), Y5
+	VMOVDQU 192(R14), Y6
+	VMOVDQU 224(R14), Y7
+	ADDQ    $0x00000100, R14
+	TESTQ   R9, R9
+	JEQ     sum2_128noOnes
+
+sum2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+
+sum2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_128ones
+
+sum2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum2_128source
+	JMP  sum2_128store
+
+sum2_128park:
+	VMOVDQU Y0, (R15)
+	VMOVDQU Y1, 32(R15)
+	VMOVDQU Y2, 64(R15)
+	VMOVDQU Y3, 96(R15)
+	VMOVDQU Y4, 128(R15)
+	VMOVDQU Y5, 160(R15)
+	VMOVDQU Y6, 192(R15)
+	VMOVDQU Y7, 224(R15)
+	ADDQ    $0x00000100, R15
+	JMP     sum2_128turn
+
+sum2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	JMP        sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU (R14), Y0
@@ -1846,26 +1977,28 @@ sum2_64resume:
 	VMOVDQU 64(R14), Y2
 	VMOVDQU 96(R14), Y3
 	ADDQ    $0x00000080, R14
-
-sum2_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum2_64noOnes
 
 sum2_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y4
-	VPXOR   Y4, Y0, Y0
-	VPXOR   Y4, Y2, Y2
-	VMOVDQU 32(AX)(R8*1), Y4
-	VPXOR   Y4, Y1, Y1
-	VPXOR   Y4, Y3, Y3
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum2_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y4
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y4, Y2, Y2
+	VMOVDQU    32(AX)(R8*1), Y4
+	VPXOR      Y4, Y1, Y1
+	VPXOR      Y4, Y3, Y3
+
+sum2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_64ones
 
 sum2_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum2_64source
+	JNE  sum2_64source
 	JMP  sum2_64store
 
 sum2_64park:
@@ -1874,79 +2007,65 @@ sum2_64park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000040, R8
-
-sum2_64end:
-sum2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum2Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum2Step64
+	JMP     sum2_64turn
 
 sum3:
-	// 3 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum3Next64
+	MOVQ $0x00000040, SI
 
-sum3Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum3_64resume
+	// 3 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum3_64next
+	PCALIGN $0x40
+
+sum3_64step:
+	TESTQ          R9, R9
+	JNE            sum3_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum3_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VMOVDQU        Y6, Y0
 	VMOVDQU        Y7, Y1
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
+	VPAND          Y15, Y6, Y6
+	VPAND          Y15, Y7, Y7
+	VPAND          Y15, Y8, Y8
+	VPAND          Y15, Y9, Y9
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y2
 	VPSHUFB        Y7, Y11, Y3
 	VBROADCASTI128 16(R10), Y13
 	VPSHUFB        Y8, Y13, Y12
 	VPSHUFB        Y9, Y13, Y13
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y6, Y15, Y4
-	VPSHUFB        Y7, Y15, Y5
+	VBROADCASTI128 32(R10), Y11
+	VPSHUFB        Y6, Y11, Y4
+	VPSHUFB        Y7, Y11, Y5
 	VPXOR          Y12, Y2, Y2
 	VPXOR          Y13, Y3, Y3
-	VBROADCASTI128 48(R10), Y11
-	VPSHUFB        Y8, Y11, Y10
-	VPSHUFB        Y9, Y11, Y11
-	VPXOR          Y10, Y4, Y4
-	VPXOR          Y11, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	VBROADCASTI128 48(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
+	VPXOR          Y12, Y4, Y4
+	VPXOR          Y13, Y5, Y5
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum3_64store
+	JEQ            sum3_64store
+	PCALIGN        $0x40
 
 sum3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VPXOR          Y6, Y0, Y0
 	VPXOR          Y7, Y1, Y1
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
+	VPAND          Y15, Y6, Y6
+	VPAND          Y15, Y7, Y7
+	VPAND          Y15, Y8, Y8
+	VPAND          Y15, Y9, Y9
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y10
 	VPSHUFB        Y7, Y11, Y11
@@ -1955,26 +2074,27 @@ sum3_64source:
 	VPSHUFB        Y9, Y13, Y13
 	VPXOR          Y10, Y2, Y2
 	VPXOR          Y11, Y3, Y3
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y6, Y15, Y14
-	VPSHUFB        Y7, Y15, Y15
+	VBROADCASTI128 32(R10), Y11
+	VPSHUFB        Y6, Y11, Y10
+	VPSHUFB        Y7, Y11, Y11
 	VPXOR          Y12, Y2, Y2
 	VPXOR          Y13, Y3, Y3
-	VBROADCASTI128 48(R10), Y11
-	VPSHUFB        Y8, Y11, Y10
-	VPSHUFB        Y9, Y11, Y11
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
+	VBROADCASTI128 48(R10), Y13
+	VPSHUFB        Y8, Y13, Y12
+	VPSHUFB        Y9, Y13, Y13
 	VPXOR          Y10, Y4, Y4
 	VPXOR          Y11, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	VPXOR          Y12, Y4, Y4
+	VPXOR          Y13, Y5, Y5
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum3_64source
+	JNE            sum3_64source
 
 sum3_64store:
 	TESTQ   R15, R15
 	JNE     sum3_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -1984,18 +2104,41 @@ sum3_64store:
 	MOVQ    48(CX), AX
 	VMOVDQU Y4, (AX)(R8*1)
 	VMOVDQU Y5, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum3_64end
 
-sum3_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	ADDQ    $0x18, R11
-	JMP     sum3_64moreOnes
+sum3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum3_64step
+
+sum3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	JMP        sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU (R14), Y0
@@ -2005,28 +2148,30 @@ sum3_64resume:
 	VMOVDQU 128(R14), Y4
 	VMOVDQU 160(R14), Y5
 	ADDQ    $0x000000c0, R14
-
-sum3_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum3_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum3_64noOnes
 
 sum3_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y6
-	VPXOR   Y6, Y0, Y0
-	VPXOR   Y6, Y2, Y2
-	VPXOR   Y6, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y6
-	VPXOR   Y6, Y1, Y1
-	VPXOR   Y6, Y3, Y3
-	VPXOR   Y6, Y5, Y5
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum3_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y6
+	VPXOR      Y6, Y0, Y0
+	VPXOR      Y6, Y2, Y2
+	VPXOR      Y6, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y6
+	VPXOR      Y6, Y1, Y1
+	VPXOR      Y6, Y3, Y3
+	VPXOR      Y6, Y5, Y5
+
+sum3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_64ones
 
 sum3_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum3_64source
+	JNE  sum3_64source
 	JMP  sum3_64store
 
 sum3_64park:
@@ -2037,37 +2182,22 @@ sum3_64park:
 	VMOVDQU Y4, 128(R15)
 	VMOVDQU Y5, 160(R15)
 	ADDQ    $0x000000c0, R15
-	ADDQ    $0x00000040, R8
-
-sum3_64end:
-sum3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum3Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum3Step64
+	JMP     sum3_64turn
 
 sum4:
-	// 4 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum4Next64
+	MOVQ $0x00000060, SI
 
-sum4Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum4_64resume
+	// 4 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum4_64next
+	PCALIGN $0x40
+
+sum4_64step:
+	TESTQ          R9, R9
+	JNE            sum4_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum4_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VMOVDQU        Y8, Y0
@@ -2100,16 +2230,17 @@ sum4Step64:
 	VPSHUFB        Y11, Y15, Y15
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum4_64store
+	JEQ            sum4_64store
+	PCALIGN        $0x40
 
 sum4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPXOR          Y8, Y0, Y0
@@ -2148,14 +2279,15 @@ sum4_64source:
 	VPXOR          Y13, Y7, Y7
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum4_64source
+	JNE            sum4_64source
 
 sum4_64store:
 	TESTQ   R15, R15
 	JNE     sum4_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -2168,20 +2300,43 @@ sum4_64store:
 	MOVQ    72(CX), AX
 	VMOVDQU Y6, (AX)(R8*1)
 	VMOVDQU Y7, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum4_64end
 
-sum4_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	ADDQ    $0x18, R11
-	JMP     sum4_64moreOnes
+sum4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum4_64step
+
+sum4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	JMP        sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU (R14), Y0
@@ -2193,30 +2348,32 @@ sum4_64resume:
 	VMOVDQU 192(R14), Y6
 	VMOVDQU 224(R14), Y7
 	ADDQ    $0x00000100, R14
-
-sum4_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum4_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum4_64noOnes
 
 sum4_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y4, Y4
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y5, Y5
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum4_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y4, Y4
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y5, Y5
+	VPXOR      Y8, Y7, Y7
+
+sum4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_64ones
 
 sum4_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum4_64source
+	JNE  sum4_64source
 	JMP  sum4_64store
 
 sum4_64park:
@@ -2229,37 +2386,22 @@ sum4_64park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000040, R8
-
-sum4_64end:
-sum4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum4Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum4Step64
+	JMP     sum4_64turn
 
 sum5:
-	// 5 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum5Next64
+	MOVQ $0x00000080, SI
 
-sum5Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum5_64resume
+	// 5 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum5_64next
+	PCALIGN $0x40
+
+sum5_64step:
+	TESTQ          R9, R9
+	JNE            sum5_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum5_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VMOVDQU        Y10, Y0
@@ -2300,16 +2442,17 @@ sum5Step64:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum5_64store
+	JEQ            sum5_64store
+	PCALIGN        $0x40
 
 sum5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPXOR          Y10, Y0, Y0
@@ -2358,14 +2501,15 @@ sum5_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum5_64source
+	JNE            sum5_64source
 
 sum5_64store:
 	TESTQ   R15, R15
 	JNE     sum5_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -2381,22 +2525,45 @@ sum5_64store:
 	MOVQ    96(CX), AX
 	VMOVDQU Y8, (AX)(R8*1)
 	VMOVDQU Y9, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum5_64end
 
-sum5_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	ADDQ    $0x18, R11
-	JMP     sum5_64moreOnes
+sum5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum5_64step
+
+sum5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	JMP        sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU (R14), Y0
@@ -2410,32 +2577,34 @@ sum5_64resume:
 	VMOVDQU 256(R14), Y8
 	VMOVDQU 288(R14), Y9
 	ADDQ    $0x00000140, R14
-
-sum5_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum5_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum5_64noOnes
 
 sum5_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y10
-	VPXOR   Y10, Y0, Y0
-	VPXOR   Y10, Y2, Y2
-	VPXOR   Y10, Y4, Y4
-	VPXOR   Y10, Y6, Y6
-	VPXOR   Y10, Y8, Y8
-	VMOVDQU 32(AX)(R8*1), Y10
-	VPXOR   Y10, Y1, Y1
-	VPXOR   Y10, Y3, Y3
-	VPXOR   Y10, Y5, Y5
-	VPXOR   Y10, Y7, Y7
-	VPXOR   Y10, Y9, Y9
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum5_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y10
+	VPXOR      Y10, Y0, Y0
+	VPXOR      Y10, Y2, Y2
+	VPXOR      Y10, Y4, Y4
+	VPXOR      Y10, Y6, Y6
+	VPXOR      Y10, Y8, Y8
+	VMOVDQU    32(AX)(R8*1), Y10
+	VPXOR      Y10, Y1, Y1
+	VPXOR      Y10, Y3, Y3
+	VPXOR      Y10, Y5, Y5
+	VPXOR      Y10, Y7, Y7
+	VPXOR      Y10, Y9, Y9
+
+sum5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_64ones
 
 sum5_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum5_64source
+	JNE  sum5_64source
 	JMP  sum5_64store
 
 sum5_64park:
@@ -2450,38 +2619,23 @@ sum5_64park:
 	VMOVDQU Y8, 256(R15)
 	VMOVDQU Y9, 288(R15)
 	ADDQ    $0x00000140, R15
-	ADDQ    $0x00000040, R8
-
-sum5_64end:
-sum5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum5Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum5Step64
+	JMP     sum5_64turn
 
 sum6:
-	// 6 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum6Next64
+	MOVQ $0x000000a0, SI
 
-sum6Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum6_64resume
+	// 6 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum6_64next
+	PCALIGN $0x40
+
+sum6_64step:
+	TESTQ          R9, R9
+	JNE            sum6_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum6_64firstOnes
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        (AX)(R8*1), Y0
 	VMOVDQU        32(AX)(R8*1), Y1
 	VBROADCASTI128 (R10), Y15
@@ -2531,17 +2685,18 @@ sum6Step64:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum6_64store
+	JEQ            sum6_64store
+	PCALIGN        $0x40
 
 sum6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     (AX)(BX*1)
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          (AX)(R8*1), Y0, Y0
 	VPXOR          32(AX)(R8*1), Y1, Y1
 	VBROADCASTI128 (R10), Y15
@@ -2601,14 +2756,15 @@ sum6_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum6_64source
+	JNE            sum6_64source
 
 sum6_64store:
 	TESTQ   R15, R15
 	JNE     sum6_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -2627,24 +2783,47 @@ sum6_64store:
 	MOVQ    120(CX), AX
 	VMOVDQU Y10, (AX)(R8*1)
 	VMOVDQU Y11, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum6_64end
 
-sum6_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	VMOVDQU Y0, Y10
-	VMOVDQU Y1, Y11
-	ADDQ    $0x18, R11
-	JMP     sum6_64moreOnes
+sum6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum6_64step
+
+sum6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	VMOVDQU    Y0, Y10
+	VMOVDQU    Y1, Y11
+	JMP        sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU (R14), Y0
@@ -2660,34 +2839,36 @@ sum6_64resume:
 	VMOVDQU 320(R14), Y10
 	VMOVDQU 352(R14), Y11
 	ADDQ    $0x00000180, R14
-
-sum6_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum6_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum6_64noOnes
 
 sum6_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y12
-	VPXOR   Y12, Y0, Y0
-	VPXOR   Y12, Y2, Y2
-	VPXOR   Y12, Y4, Y4
-	VPXOR   Y12, Y6, Y6
-	VPXOR   Y12, Y8, Y8
-	VPXOR   Y12, Y10, Y10
-	VMOVDQU 32(AX)(R8*1), Y12
-	VPXOR   Y12, Y1, Y1
-	VPXOR   Y12, Y3, Y3
-	VPXOR   Y12, Y5, Y5
-	VPXOR   Y12, Y7, Y7
-	VPXOR   Y12, Y9, Y9
-	VPXOR   Y12, Y11, Y11
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum6_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y12
+	VPXOR      Y12, Y0, Y0
+	VPXOR      Y12, Y2, Y2
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y12, Y10, Y10
+	VMOVDQU    32(AX)(R8*1), Y12
+	VPXOR      Y12, Y1, Y1
+	VPXOR      Y12, Y3, Y3
+	VPXOR      Y12, Y5, Y5
+	VPXOR      Y12, Y7, Y7
+	VPXOR      Y12, Y9, Y9
+	VPXOR      Y12, Y11, Y11
+
+sum6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_64ones
 
 sum6_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum6_64source
+	JNE  sum6_64source
 	JMP  sum6_64store
 
 sum6_64park:
@@ -2704,19 +2885,7 @@ sum6_64park:
 	VMOVDQU Y10, 320(R15)
 	VMOVDQU Y11, 352(R15)
 	ADDQ    $0x00000180, R15
-	ADDQ    $0x00000040, R8
-
-sum6_64end:
-sum6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum6Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum6Step64
+	JMP     sum6_64turn
 
 done:
 	VZEROUPPER
@@ -2813,6 +2982,7 @@ update1:
 	// One output
 	MOVQ           (CX), DI
 	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
 	JMP            update1Next
@@ -2877,6 +3047,7 @@ update2:
 	// 2 outputs
 	MOVQ           (CX), DI
 	MOVQ           24(CX), AX
+	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
@@ -2965,6 +3136,7 @@ update3:
 	MOVQ           (CX), DI
 	MOVQ           24(CX), AX
 	MOVQ           48(CX), DX
+	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
@@ -3076,6 +3248,7 @@ update4:
 	MOVQ           24(CX), AX
 	MOVQ           48(CX), DX
 	MOVQ           72(CX), R10
+	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
@@ -3210,6 +3383,7 @@ update5:
 	MOVQ    48(CX), DX
 	MOVQ    72(CX), R10
 	MOVQ    96(CX), R11
+	VMOVDQU lowNibbles<>+0(SB), Y15
 	VMOVDQU lowNibbles<>+0(SB), Y15
 	JMP     update5Next
 
@@ -3397,6 +3571,7 @@ update6:
 	MOVQ    72(CX), R10
 	MOVQ    96(CX), R11
 	MOVQ    120(CX), R12
+	VMOVDQU lowNibbles<>+0(SB), Y15
 	VMOVDQU lowNibbles<>+0(SB), Y15
 	JMP     update6Next
 
@@ -3737,575 +3912,80 @@ DATA lastBytes<>+126(SB)/1, $0xff
 DATA lastBytes<>+127(SB)/1, $0xff
 GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 
-// func splitAVX2(nibbles *byte, sources [][]byte, from int, to int)
-// Requires: AVX, AVX2
-TEXT ·splitAVX2(SB), $0-48
-	MOVQ    nibbles+0(FP), DI
-	MOVQ    sources_base+8(FP), DX
-	MOVQ    sources_len+16(FP), R13
-	LEAQ    (R13)(R13*2), R13
-	LEAQ    (DX)(R13*8), R13
-	MOVQ    from+32(FP), R8
-	MOVQ    to+40(FP), R9
-	VMOVDQU lowNibbles<>+0(SB), Y15
-	JMP     splitNext
-
-splitStep:
-	MOVQ DX, R11
-
-source:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VPSRLQ  $0x04, Y0, Y2
-	VPAND   Y15, Y0, Y0
-	VPAND   Y15, Y2, Y2
-	VPSRLQ  $0x04, Y1, Y3
-	VPAND   Y15, Y1, Y1
-	VPAND   Y15, Y3, Y3
-	VMOVDQU Y0, (DI)
-	VMOVDQU Y2, 64(DI)
-	VMOVDQU Y1, 32(DI)
-	VMOVDQU Y3, 96(DI)
-	ADDQ    $0x00000080, DI
-	ADDQ    $0x18, R11
-	CMPQ    R11, R13
-	JB      source
-	ADDQ    $0x40, R8
-
-splitNext:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  splitStep
-	CMPQ R8, R9
-	JAE  done
-	LEAQ -64(R9), R8
-	JMP  splitStep
-
-done:
-	VZEROUPPER
-	RET
-
-// func dotSplitAVX2(nibbles *byte, outputs [][]byte, entries *byte, sources int, from int, to int)
-// Requires: AVX, AVX2
-TEXT ·dotSplitAVX2(SB), $0-64
-	MOVQ nibbles+0(FP), AX
-	MOVQ outputs_base+8(FP), CX
-	MOVQ entries+32(FP), SI
-	MOVQ sources+40(FP), R13
-	SHLQ $0x07, R13
-	MOVQ from+48(FP), R8
-	MOVQ to+56(FP), R9
-
-	// By the number of outputs
-	MOVQ outputs_len+16(FP), BX
-	CMPQ BX, $0x04
-	JEQ  dot4Next
-	CMPQ BX, $0x05
-	JEQ  dot5Next
-	JMP  dot6Next
-
-	// 4 outputs
-	JMP dot4Next
-
-dot4Step:
-	MOVQ           SI, R10
-	LEAQ           (AX)(R13*1), R11
-	VMOVDQU        (AX), Y8
-	VMOVDQU        32(AX), Y9
-	VMOVDQU        64(AX), Y10
-	VMOVDQU        96(AX), Y11
-	VBROADCASTI128 (R10), Y13
-	VPSHUFB        Y8, Y13, Y0
-	VPSHUFB        Y9, Y13, Y1
-	VBROADCASTI128 16(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VBROADCASTI128 32(R10), Y13
-	VPSHUFB        Y8, Y13, Y2
-	VPSHUFB        Y9, Y13, Y3
-	VPXOR          Y14, Y0, Y0
-	VPXOR          Y15, Y1, Y1
-	VBROADCASTI128 48(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VBROADCASTI128 64(R10), Y13
-	VPSHUFB        Y8, Y13, Y4
-	VPSHUFB        Y9, Y13, Y5
-	VPXOR          Y14, Y2, Y2
-	VPXOR          Y15, Y3, Y3
-	VBROADCASTI128 80(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VBROADCASTI128 96(R10), Y13
-	VPSHUFB        Y8, Y13, Y6
-	VPSHUFB        Y9, Y13, Y7
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
-	VBROADCASTI128 112(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VPXOR          Y14, Y6, Y6
-	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x00000080, AX
-	ADDQ           $0x00000080, R10
-	CMPQ           AX, R11
-	JAE            dot4Store
-
-dot4Source:
-	VMOVDQU        (AX), Y8
-	VMOVDQU        32(AX), Y9
-	VMOVDQU        64(AX), Y10
-	VMOVDQU        96(AX), Y11
-	VBROADCASTI128 (R10), Y13
-	VPSHUFB        Y8, Y13, Y12
-	VPSHUFB        Y9, Y13, Y13
-	VBROADCASTI128 16(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VPXOR          Y12, Y0, Y0
-	VPXOR          Y13, Y1, Y1
-	VBROADCASTI128 32(R10), Y13
-	VPSHUFB        Y8, Y13, Y12
-	VPSHUFB        Y9, Y13, Y13
-	VPXOR          Y14, Y0, Y0
-	VPXOR          Y15, Y1, Y1
-	VBROADCASTI128 48(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VPXOR          Y12, Y2, Y2
-	VPXOR          Y13, Y3, Y3
-	VBROADCASTI128 64(R10), Y13
-	VPSHUFB        Y8, Y13, Y12
-	VPSHUFB        Y9, Y13, Y13
-	VPXOR          Y14, Y2, Y2
-	VPXOR          Y15, Y3, Y3
-	VBROADCASTI128 80(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VPXOR          Y12, Y4, Y4
-	VPXOR          Y13, Y5, Y5
-	VBROADCASTI128 96(R10), Y13
-	VPSHUFB        Y8, Y13, Y12
-	VPSHUFB        Y9, Y13, Y13
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
-	VBROADCASTI128 112(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VPXOR          Y12, Y6, Y6
-	VPXOR          Y13, Y7, Y7
-	VPXOR          Y14, Y6, Y6
-	VPXOR          Y15, Y7, Y7
-	ADDQ           $0x00000080, AX
-	ADDQ           $0x00000080, R10
-	CMPQ           AX, R11
-	JB             dot4Source
-
-dot4Store:
-	MOVQ    (CX), BX
-	VMOVDQU Y0, (BX)(R8*1)
-	VMOVDQU Y1, 32(BX)(R8*1)
-	MOVQ    24(CX), BX
-	VMOVDQU Y2, (BX)(R8*1)
-	VMOVDQU Y3, 32(BX)(R8*1)
-	MOVQ    48(CX), BX
-	VMOVDQU Y4, (BX)(R8*1)
-	VMOVDQU Y5, 32(BX)(R8*1)
-	MOVQ    72(CX), BX
-	VMOVDQU Y6, (BX)(R8*1)
-	VMOVDQU Y7, 32(BX)(R8*1)
-	ADDQ    $0x40, R8
-
-dot4Next:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot4Step
-	CMPQ R8, R9
-	JAE  done
-	LEAQ -64(R9), R8
-	JMP  dot4Step
-
-	// 5 outputs
-	JMP dot5Next
-
-dot5Step:
-	MOVQ           SI, R10
-	LEAQ           (AX)(R13*1), R11
-	VMOVDQU        (AX), Y10
-	VMOVDQU        32(AX), Y11
-	VMOVDQU        64(AX), Y12
-	VMOVDQU        96(AX), Y13
-	VBROADCASTI128 (R10), Y15
-	VPSHUFB        Y10, Y15, Y0
-	VPSHUFB        Y11, Y15, Y1
-	VBROADCASTI128 16(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y0, Y0
-	VPXOR          Y15, Y1, Y1
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y10, Y15, Y2
-	VPSHUFB        Y11, Y15, Y3
-	VBROADCASTI128 48(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y2, Y2
-	VPXOR          Y15, Y3, Y3
-	VBROADCASTI128 64(R10), Y15
-	VPSHUFB        Y10, Y15, Y4
-	VPSHUFB        Y11, Y15, Y5
-	VBROADCASTI128 80(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
-	VBROADCASTI128 96(R10), Y15
-	VPSHUFB        Y10, Y15, Y6
-	VPSHUFB        Y11, Y15, Y7
-	VBROADCASTI128 112(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y6, Y6
-	VPXOR          Y15, Y7, Y7
-	VBROADCASTI128 128(R10), Y15
-	VPSHUFB        Y10, Y15, Y8
-	VPSHUFB        Y11, Y15, Y9
-	VBROADCASTI128 144(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y8, Y8
-	VPXOR          Y15, Y9, Y9
-	ADDQ           $0x00000080, AX
-	ADDQ           $0x000000a0, R10
-	CMPQ           AX, R11
-	JAE            dot5Store
-
-dot5Source:
-	VMOVDQU        (AX), Y10
-	VMOVDQU        32(AX), Y11
-	VMOVDQU        64(AX), Y12
-	VMOVDQU        96(AX), Y13
-	VBROADCASTI128 (R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VPXOR          Y14, Y0, Y0
-	VPXOR          Y15, Y1, Y1
-	VBROADCASTI128 16(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y0, Y0
-	VPXOR          Y15, Y1, Y1
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VPXOR          Y14, Y2, Y2
-	VPXOR          Y15, Y3, Y3
-	VBROADCASTI128 48(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y2, Y2
-	VPXOR          Y15, Y3, Y3
-	VBROADCASTI128 64(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
-	VBROADCASTI128 80(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
-	VBROADCASTI128 96(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VPXOR          Y14, Y6, Y6
-	VPXOR          Y15, Y7, Y7
-	VBROADCASTI128 112(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y6, Y6
-	VPXOR          Y15, Y7, Y7
-	VBROADCASTI128 128(R10), Y15
-	VPSHUFB        Y10, Y15, Y14
-	VPSHUFB        Y11, Y15, Y15
-	VPXOR          Y14, Y8, Y8
-	VPXOR          Y15, Y9, Y9
-	VBROADCASTI128 144(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y8, Y8
-	VPXOR          Y15, Y9, Y9
-	ADDQ           $0x00000080, AX
-	ADDQ           $0x000000a0, R10
-	CMPQ           AX, R11
-	JB             dot5Source
-
-dot5Store:
-	MOVQ    (CX), BX
-	VMOVDQU Y0, (BX)(R8*1)
-	VMOVDQU Y1, 32(BX)(R8*1)
-	MOVQ    24(CX), BX
-	VMOVDQU Y2, (BX)(R8*1)
-	VMOVDQU Y3, 32(BX)(R8*1)
-	MOVQ    48(CX), BX
-	VMOVDQU Y4, (BX)(R8*1)
-	VMOVDQU Y5, 32(BX)(R8*1)
-	MOVQ    72(CX), BX
-	VMOVDQU Y6, (BX)(R8*1)
-	VMOVDQU Y7, 32(BX)(R8*1)
-	MOVQ    96(CX), BX
-	VMOVDQU Y8, (BX)(R8*1)
-	VMOVDQU Y9, 32(BX)(R8*1)
-	ADDQ    $0x40, R8
-
-dot5Next:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot5Step
-	CMPQ R8, R9
-	JAE  done
-	LEAQ -64(R9), R8
-	JMP  dot5Step
-
-	// 6 outputs
-	JMP dot6Next
-
-dot6Step:
-	MOVQ           SI, R10
-	LEAQ           (AX)(R13*1), R11
-	VMOVDQU        (AX), Y12
-	VMOVDQU        32(AX), Y13
-	VBROADCASTI128 (R10), Y15
-	VPSHUFB        Y12, Y15, Y0
-	VPSHUFB        Y13, Y15, Y1
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y12, Y15, Y2
-	VPSHUFB        Y13, Y15, Y3
-	VBROADCASTI128 64(R10), Y15
-	VPSHUFB        Y12, Y15, Y4
-	VPSHUFB        Y13, Y15, Y5
-	VBROADCASTI128 96(R10), Y15
-	VPSHUFB        Y12, Y15, Y6
-	VPSHUFB        Y13, Y15, Y7
-	VBROADCASTI128 128(R10), Y15
-	VPSHUFB        Y12, Y15, Y8
-	VPSHUFB        Y13, Y15, Y9
-	VBROADCASTI128 160(R10), Y15
-	VPSHUFB        Y12, Y15, Y10
-	VPSHUFB        Y13, Y15, Y11
-	VMOVDQU        64(AX), Y12
-	VMOVDQU        96(AX), Y13
-	VBROADCASTI128 16(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y0, Y0
-	VPXOR          Y15, Y1, Y1
-	VBROADCASTI128 48(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y2, Y2
-	VPXOR          Y15, Y3, Y3
-	VBROADCASTI128 80(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
-	VBROADCASTI128 112(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y6, Y6
-	VPXOR          Y15, Y7, Y7
-	VBROADCASTI128 144(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y8, Y8
-	VPXOR          Y15, Y9, Y9
-	VBROADCASTI128 176(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y10, Y10
-	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x00000080, AX
-	ADDQ           $0x000000c0, R10
-	CMPQ           AX, R11
-	JAE            dot6Store
-
-dot6Source:
-	VMOVDQU        (AX), Y12
-	VMOVDQU        32(AX), Y13
-	VBROADCASTI128 (R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y0, Y0
-	VPXOR          Y15, Y1, Y1
-	VBROADCASTI128 32(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y2, Y2
-	VPXOR          Y15, Y3, Y3
-	VBROADCASTI128 64(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
-	VBROADCASTI128 96(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y6, Y6
-	VPXOR          Y15, Y7, Y7
-	VBROADCASTI128 128(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y8, Y8
-	VPXOR          Y15, Y9, Y9
-	VBROADCASTI128 160(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y10, Y10
-	VPXOR          Y15, Y11, Y11
-	VMOVDQU        64(AX), Y12
-	VMOVDQU        96(AX), Y13
-	VBROADCASTI128 16(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y0, Y0
-	VPXOR          Y15, Y1, Y1
-	VBROADCASTI128 48(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y2, Y2
-	VPXOR          Y15, Y3, Y3
-	VBROADCASTI128 80(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y4, Y4
-	VPXOR          Y15, Y5, Y5
-	VBROADCASTI128 112(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y6, Y6
-	VPXOR          Y15, Y7, Y7
-	VBROADCASTI128 144(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y8, Y8
-	VPXOR          Y15, Y9, Y9
-	VBROADCASTI128 176(R10), Y15
-	VPSHUFB        Y12, Y15, Y14
-	VPSHUFB        Y13, Y15, Y15
-	VPXOR          Y14, Y10, Y10
-	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x00000080, AX
-	ADDQ           $0x000000c0, R10
-	CMPQ           AX, R11
-	JB             dot6Source
-
-dot6Store:
-	MOVQ    (CX), BX
-	VMOVDQU Y0, (BX)(R8*1)
-	VMOVDQU Y1, 32(BX)(R8*1)
-	MOVQ    24(CX), BX
-	VMOVDQU Y2, (BX)(R8*1)
-	VMOVDQU Y3, 32(BX)(R8*1)
-	MOVQ    48(CX), BX
-	VMOVDQU Y4, (BX)(R8*1)
-	VMOVDQU Y5, 32(BX)(R8*1)
-	MOVQ    72(CX), BX
-	VMOVDQU Y6, (BX)(R8*1)
-	VMOVDQU Y7, 32(BX)(R8*1)
-	MOVQ    96(CX), BX
-	VMOVDQU Y8, (BX)(R8*1)
-	VMOVDQU Y9, 32(BX)(R8*1)
-	MOVQ    120(CX), BX
-	VMOVDQU Y10, (BX)(R8*1)
-	VMOVDQU Y11, 32(BX)(R8*1)
-	ADDQ    $0x40, R8
-
-dot6Next:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot6Step
-	CMPQ R8, R9
-	JAE  done
-	LEAQ -64(R9), R8
-	JMP  dot6Step
-
-done:
-	VZEROUPPER
-	RET
-
 // func dotGFNI(p *pass)
-// Requires: AVX, AVX2, GFNI
+// Requires: AVX, AVX2, GFNI, MMX+
 TEXT ·dotGFNI(SB), $0-8
 	MOVQ p+0(FP), DI
-	MOVQ (DI), CX
-	MOVQ 24(DI), DX
-	MOVQ 56(DI), BX
-	LEAQ (BX)(BX*2), BX
-	LEAQ (DX)(BX*8), R12
-	MOVQ 32(DI), BX
-	LEAQ (BX)(BX*2), BX
-	LEAQ (DX)(BX*8), R13
-	MOVQ 48(DI), SI
+	MOVQ 24(DI), R9
+	MOVQ 56(DI), CX
+	LEAQ (CX)(CX*2), CX
+	LEAQ (R9)(CX*8), R11
+	MOVQ 32(DI), CX
+	LEAQ (CX)(CX*2), CX
+	LEAQ (R9)(CX*8), R13
+	LEAQ -24(R11), R12
+	XORQ R13, R12
+	MOVQ $0x00000018, DX
+	MOVQ 48(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ 88(DI), R8
-	MOVQ 96(DI), R9
+	MOVQ 56(DI), R9
+	ORQ  R14, R9
 
 	// By the number of outputs
-	MOVQ 8(DI), BX
+	MOVQ 8(DI), CX
 	CMPQ 64(DI), $0x00
 	JNE  sums
-	CMPQ BX, $0x01
+	CMPQ CX, $0x01
 	JEQ  dot1
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  dot2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  dot3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  dot4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  dot5
 	JMP  dot6
 
 sums:
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  sum2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  sum3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  sum4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  sum5
 	JMP  sum6
 
 dot1:
-	// One output, 128 bytes a step
-	JMP dot1Next128
+	MOVQ $0x00000020, SI
 
-dot1Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot1_128resume
+	// One output, 128 bytes a step
+	JMP dot1_128next
+	PCALIGN $0x40
+
+dot1_128step:
+	TESTQ          R9, R9
+	JNE            dot1_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot1_128firstOnes
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot1_128store
+	JEQ            dot1_128store
+	PCALIGN        $0x40
 
 dot1_128source:
 	MOVQ           (R11), AX
@@ -4313,6 +3993,8 @@ dot1_128source:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y9
 	VPXOR          Y9, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y10
@@ -4321,29 +4003,108 @@ dot1_128source:
 	VPXOR          Y11, Y2, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y12
 	VPXOR          Y12, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot1_128source
+	JNE            dot1_128source
 
 dot1_128store:
 	TESTQ   R15, R15
 	JNE     dot1_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
 	VMOVDQU Y2, 64(AX)(R8*1)
 	VMOVDQU Y3, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     dot1_128end
 
-dot1_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	ADDQ    $0x18, R11
-	JMP     dot1_128moreOnes
+dot1_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot1_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_128step
+
+	// One output, 64 bytes a step
+	JMP dot1_64next
+	PCALIGN $0x40
+
+dot1_64step:
+	TESTQ          R9, R9
+	JNE            dot1_64special
+	MOVQ           (R11), AX
+	VMOVDQU        (AX)(R8*1), Y2
+	VMOVDQU        32(AX)(R8*1), Y3
+	PREFETCHT0     64(AX)(R8*1)
+	VGF2P8AFFINEQB $0x00, (R10), Y2, Y0
+	VGF2P8AFFINEQB $0x00, (R10), Y3, Y1
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot1_64store
+	PCALIGN        $0x40
+
+dot1_64source:
+	MOVQ           (R11), AX
+	VMOVDQU        (AX)(R8*1), Y2
+	VMOVDQU        32(AX)(R8*1), Y3
+	PREFETCHT0     64(AX)(R8*1)
+	VGF2P8AFFINEQB $0x00, (R10), Y2, Y5
+	VPXOR          Y5, Y0, Y0
+	VGF2P8AFFINEQB $0x00, (R10), Y3, Y6
+	VPXOR          Y6, Y1, Y1
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JNE            dot1_64source
+
+dot1_64store:
+	TESTQ   R15, R15
+	JNE     dot1_64park
+	MOVQ    (DI), CX
+	MOVQ    (CX), AX
+	VMOVDQU Y0, (AX)(R8*1)
+	VMOVDQU Y1, 32(AX)(R8*1)
+
+dot1_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot1_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot1_64step
+
+dot1_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	JMP        dot1_128nextOnes
 
 dot1_128resume:
 	VMOVDQU (R14), Y0
@@ -4351,24 +4112,27 @@ dot1_128resume:
 	VMOVDQU 64(R14), Y2
 	VMOVDQU 96(R14), Y3
 	ADDQ    $0x00000080, R14
-
-dot1_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_128noOnes
+	TESTQ   R9, R9
+	JEQ     dot1_128noOnes
 
 dot1_128ones:
-	MOVQ  (R11), AX
-	VPXOR (AX)(R8*1), Y0, Y0
-	VPXOR 32(AX)(R8*1), Y1, Y1
-	VPXOR 64(AX)(R8*1), Y2, Y2
-	VPXOR 96(AX)(R8*1), Y3, Y3
-	ADDQ  $0x18, R11
-	CMPQ  R11, R12
-	JB    dot1_128ones
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VPXOR      (AX)(R8*1), Y0, Y0
+	VPXOR      32(AX)(R8*1), Y1, Y1
+	VPXOR      64(AX)(R8*1), Y2, Y2
+	VPXOR      96(AX)(R8*1), Y3, Y3
+
+dot1_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_128ones
 
 dot1_128noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot1_128source
+	JNE  dot1_128source
 	JMP  dot1_128store
 
 dot1_128park:
@@ -4377,122 +4141,66 @@ dot1_128park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000080, R8
+	JMP     dot1_128turn
 
-dot1_128end:
-dot1Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot1Step128
-
-	// One output, 64 bytes a step
-	JMP dot1Next64
-
-dot1Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot1_64resume
-	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot1_64firstOnes
-	VMOVDQU        (AX)(R8*1), Y2
-	VMOVDQU        32(AX)(R8*1), Y3
-	VGF2P8AFFINEQB $0x00, (R10), Y2, Y0
-	VGF2P8AFFINEQB $0x00, (R10), Y3, Y1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	CMPQ           R11, R13
-	JAE            dot1_64store
-
-dot1_64source:
-	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y2
-	VMOVDQU        32(AX)(R8*1), Y3
-	VGF2P8AFFINEQB $0x00, (R10), Y2, Y5
-	VPXOR          Y5, Y0, Y0
-	VGF2P8AFFINEQB $0x00, (R10), Y3, Y6
-	VPXOR          Y6, Y1, Y1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	CMPQ           R11, R13
-	JB             dot1_64source
-
-dot1_64store:
-	TESTQ   R15, R15
-	JNE     dot1_64park
-	MOVQ    (CX), AX
-	VMOVDQU Y0, (AX)(R8*1)
-	VMOVDQU Y1, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot1_64end
-
-dot1_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	ADDQ    $0x18, R11
-	JMP     dot1_64moreOnes
+dot1_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	JMP        dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU (R14), Y0
 	VMOVDQU 32(R14), Y1
 	ADDQ    $0x00000040, R14
-
-dot1_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot1_64noOnes
 
 dot1_64ones:
-	MOVQ  (R11), AX
-	VPXOR (AX)(R8*1), Y0, Y0
-	VPXOR 32(AX)(R8*1), Y1, Y1
-	ADDQ  $0x18, R11
-	CMPQ  R11, R12
-	JB    dot1_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VPXOR      (AX)(R8*1), Y0, Y0
+	VPXOR      32(AX)(R8*1), Y1, Y1
+
+dot1_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_64ones
 
 dot1_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot1_64source
+	JNE  dot1_64source
 	JMP  dot1_64store
 
 dot1_64park:
 	VMOVDQU Y0, (R15)
 	VMOVDQU Y1, 32(R15)
 	ADDQ    $0x00000040, R15
-	ADDQ    $0x00000040, R8
-
-dot1_64end:
-dot1Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot1Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot1Step64
+	JMP     dot1_64turn
 
 dot2:
-	// 2 outputs, 128 bytes a step
-	JMP dot2Next128
+	MOVQ $0x00000040, SI
 
-dot2Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot2_128resume
+	// 2 outputs, 128 bytes a step
+	JMP dot2_128next
+	PCALIGN $0x40
+
+dot2_128step:
+	TESTQ          R9, R9
+	JNE            dot2_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot2_128firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y2
@@ -4501,10 +4209,11 @@ dot2Step128:
 	VGF2P8AFFINEQB $0x00, 32(R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, 32(R10), Y10, Y6
 	VGF2P8AFFINEQB $0x00, 32(R10), Y11, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot2_128store
+	JEQ            dot2_128store
+	PCALIGN        $0x40
 
 dot2_128source:
 	MOVQ           (R11), AX
@@ -4512,6 +4221,8 @@ dot2_128source:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y13
 	VPXOR          Y13, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y14
@@ -4528,14 +4239,15 @@ dot2_128source:
 	VPXOR          Y15, Y6, Y6
 	VGF2P8AFFINEQB $0x00, 32(R10), Y11, Y13
 	VPXOR          Y13, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot2_128source
+	JNE            dot2_128source
 
 dot2_128store:
 	TESTQ   R15, R15
 	JNE     dot2_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -4546,20 +4258,107 @@ dot2_128store:
 	VMOVDQU Y5, 32(AX)(R8*1)
 	VMOVDQU Y6, 64(AX)(R8*1)
 	VMOVDQU Y7, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     dot2_128end
 
-dot2_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y2, Y6
-	VMOVDQU Y3, Y7
-	ADDQ    $0x18, R11
-	JMP     dot2_128moreOnes
+dot2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot2_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_128step
+
+	// 2 outputs, 64 bytes a step
+	JMP dot2_64next
+	PCALIGN $0x40
+
+dot2_64step:
+	TESTQ          R9, R9
+	JNE            dot2_64special
+	MOVQ           (R11), AX
+	VMOVDQU        (AX)(R8*1), Y4
+	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     64(AX)(R8*1)
+	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
+	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
+	VGF2P8AFFINEQB $0x00, 32(R10), Y4, Y2
+	VGF2P8AFFINEQB $0x00, 32(R10), Y5, Y3
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot2_64store
+	PCALIGN        $0x40
+
+dot2_64source:
+	MOVQ           (R11), AX
+	VMOVDQU        (AX)(R8*1), Y4
+	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     64(AX)(R8*1)
+	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
+	VPXOR          Y7, Y0, Y0
+	VGF2P8AFFINEQB $0x00, (R10), Y5, Y8
+	VPXOR          Y8, Y1, Y1
+	VGF2P8AFFINEQB $0x00, 32(R10), Y4, Y7
+	VPXOR          Y7, Y2, Y2
+	VGF2P8AFFINEQB $0x00, 32(R10), Y5, Y8
+	VPXOR          Y8, Y3, Y3
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JNE            dot2_64source
+
+dot2_64store:
+	TESTQ   R15, R15
+	JNE     dot2_64park
+	MOVQ    (DI), CX
+	MOVQ    (CX), AX
+	VMOVDQU Y0, (AX)(R8*1)
+	VMOVDQU Y1, 32(AX)(R8*1)
+	MOVQ    24(CX), AX
+	VMOVDQU Y2, (AX)(R8*1)
+	VMOVDQU Y3, 32(AX)(R8*1)
+
+dot2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot2_64step
+
+dot2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	JMP        dot2_128nextOnes
 
 dot2_128resume:
 	VMOVDQU (R14), Y0
@@ -4571,32 +4370,35 @@ dot2_128resume:
 	VMOVDQU 192(R14), Y6
 	VMOVDQU 224(R14), Y7
 	ADDQ    $0x00000100, R14
-
-dot2_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_128noOnes
+	TESTQ   R9, R9
+	JEQ     dot2_128noOnes
 
 dot2_128ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y5, Y5
-	VMOVDQU 64(AX)(R8*1), Y8
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 96(AX)(R8*1), Y8
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot2_128ones
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+
+dot2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_128ones
 
 dot2_128noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot2_128source
+	JNE  dot2_128source
 	JMP  dot2_128store
 
 dot2_128park:
@@ -4609,74 +4411,20 @@ dot2_128park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000080, R8
+	JMP     dot2_128turn
 
-dot2_128end:
-dot2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot2Step128
-
-	// 2 outputs, 64 bytes a step
-	JMP dot2Next64
-
-dot2Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot2_64resume
-	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot2_64firstOnes
-	VMOVDQU        (AX)(R8*1), Y4
-	VMOVDQU        32(AX)(R8*1), Y5
-	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
-	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
-	VGF2P8AFFINEQB $0x00, 32(R10), Y4, Y2
-	VGF2P8AFFINEQB $0x00, 32(R10), Y5, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
-	CMPQ           R11, R13
-	JAE            dot2_64store
-
-dot2_64source:
-	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y4
-	VMOVDQU        32(AX)(R8*1), Y5
-	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
-	VPXOR          Y7, Y0, Y0
-	VGF2P8AFFINEQB $0x00, (R10), Y5, Y8
-	VPXOR          Y8, Y1, Y1
-	VGF2P8AFFINEQB $0x00, 32(R10), Y4, Y7
-	VPXOR          Y7, Y2, Y2
-	VGF2P8AFFINEQB $0x00, 32(R10), Y5, Y8
-	VPXOR          Y8, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
-	CMPQ           R11, R13
-	JB             dot2_64source
-
-dot2_64store:
-	TESTQ   R15, R15
-	JNE     dot2_64park
-	MOVQ    (CX), AX
-	VMOVDQU Y0, (AX)(R8*1)
-	VMOVDQU Y1, 32(AX)(R8*1)
-	MOVQ    24(CX), AX
-	VMOVDQU Y2, (AX)(R8*1)
-	VMOVDQU Y3, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot2_64end
-
-dot2_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	ADDQ    $0x18, R11
-	JMP     dot2_64moreOnes
+dot2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	JMP        dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU (R14), Y0
@@ -4684,26 +4432,28 @@ dot2_64resume:
 	VMOVDQU 64(R14), Y2
 	VMOVDQU 96(R14), Y3
 	ADDQ    $0x00000080, R14
-
-dot2_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot2_64noOnes
 
 dot2_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y4
-	VPXOR   Y4, Y0, Y0
-	VPXOR   Y4, Y2, Y2
-	VMOVDQU 32(AX)(R8*1), Y4
-	VPXOR   Y4, Y1, Y1
-	VPXOR   Y4, Y3, Y3
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot2_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y4
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y4, Y2, Y2
+	VMOVDQU    32(AX)(R8*1), Y4
+	VPXOR      Y4, Y1, Y1
+	VPXOR      Y4, Y3, Y3
+
+dot2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_64ones
 
 dot2_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot2_64source
+	JNE  dot2_64source
 	JMP  dot2_64store
 
 dot2_64park:
@@ -4712,51 +4462,39 @@ dot2_64park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000040, R8
-
-dot2_64end:
-dot2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot2Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot2Step64
+	JMP     dot2_64turn
 
 dot3:
-	// 3 outputs, 64 bytes a step
-	JMP dot3Next64
+	MOVQ $0x00000060, SI
 
-dot3Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot3_64resume
+	// 3 outputs, 64 bytes a step
+	JMP dot3_64next
+	PCALIGN $0x40
+
+dot3_64step:
+	TESTQ          R9, R9
+	JNE            dot3_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot3_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y6, Y2
 	VGF2P8AFFINEQB $0x00, 32(R10), Y7, Y3
 	VGF2P8AFFINEQB $0x00, 64(R10), Y6, Y4
 	VGF2P8AFFINEQB $0x00, 64(R10), Y7, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot3_64store
+	JEQ            dot3_64store
+	PCALIGN        $0x40
 
 dot3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y9
 	VPXOR          Y9, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y10
@@ -4769,14 +4507,15 @@ dot3_64source:
 	VPXOR          Y9, Y4, Y4
 	VGF2P8AFFINEQB $0x00, 64(R10), Y7, Y10
 	VPXOR          Y10, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot3_64source
+	JNE            dot3_64source
 
 dot3_64store:
 	TESTQ   R15, R15
 	JNE     dot3_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -4786,18 +4525,41 @@ dot3_64store:
 	MOVQ    48(CX), AX
 	VMOVDQU Y4, (AX)(R8*1)
 	VMOVDQU Y5, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot3_64end
 
-dot3_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	ADDQ    $0x18, R11
-	JMP     dot3_64moreOnes
+dot3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot3_64step
+
+dot3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	JMP        dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU (R14), Y0
@@ -4807,28 +4569,30 @@ dot3_64resume:
 	VMOVDQU 128(R14), Y4
 	VMOVDQU 160(R14), Y5
 	ADDQ    $0x000000c0, R14
-
-dot3_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot3_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot3_64noOnes
 
 dot3_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y6
-	VPXOR   Y6, Y0, Y0
-	VPXOR   Y6, Y2, Y2
-	VPXOR   Y6, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y6
-	VPXOR   Y6, Y1, Y1
-	VPXOR   Y6, Y3, Y3
-	VPXOR   Y6, Y5, Y5
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot3_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y6
+	VPXOR      Y6, Y0, Y0
+	VPXOR      Y6, Y2, Y2
+	VPXOR      Y6, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y6
+	VPXOR      Y6, Y1, Y1
+	VPXOR      Y6, Y3, Y3
+	VPXOR      Y6, Y5, Y5
+
+dot3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_64ones
 
 dot3_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot3_64source
+	JNE  dot3_64source
 	JMP  dot3_64store
 
 dot3_64park:
@@ -4839,36 +4603,22 @@ dot3_64park:
 	VMOVDQU Y4, 128(R15)
 	VMOVDQU Y5, 160(R15)
 	ADDQ    $0x000000c0, R15
-	ADDQ    $0x00000040, R8
-
-dot3_64end:
-dot3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot3Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot3Step64
+	JMP     dot3_64turn
 
 dot4:
-	// 4 outputs, 64 bytes a step
-	JMP dot4Next64
+	MOVQ $0x00000080, SI
 
-dot4Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot4_64resume
+	// 4 outputs, 64 bytes a step
+	JMP dot4_64next
+	PCALIGN $0x40
+
+dot4_64step:
+	TESTQ          R9, R9
+	JNE            dot4_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot4_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y8, Y2
@@ -4877,15 +4627,17 @@ dot4Step64:
 	VGF2P8AFFINEQB $0x00, 64(R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, 96(R10), Y8, Y6
 	VGF2P8AFFINEQB $0x00, 96(R10), Y9, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot4_64store
+	JEQ            dot4_64store
+	PCALIGN        $0x40
 
 dot4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y11
 	VPXOR          Y11, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y12
@@ -4902,14 +4654,15 @@ dot4_64source:
 	VPXOR          Y11, Y6, Y6
 	VGF2P8AFFINEQB $0x00, 96(R10), Y9, Y12
 	VPXOR          Y12, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot4_64source
+	JNE            dot4_64source
 
 dot4_64store:
 	TESTQ   R15, R15
 	JNE     dot4_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -4922,20 +4675,43 @@ dot4_64store:
 	MOVQ    72(CX), AX
 	VMOVDQU Y6, (AX)(R8*1)
 	VMOVDQU Y7, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot4_64end
 
-dot4_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	ADDQ    $0x18, R11
-	JMP     dot4_64moreOnes
+dot4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot4_64step
+
+dot4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	JMP        dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU (R14), Y0
@@ -4947,30 +4723,32 @@ dot4_64resume:
 	VMOVDQU 192(R14), Y6
 	VMOVDQU 224(R14), Y7
 	ADDQ    $0x00000100, R14
-
-dot4_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot4_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot4_64noOnes
 
 dot4_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y4, Y4
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y5, Y5
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot4_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y4, Y4
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y5, Y5
+	VPXOR      Y8, Y7, Y7
+
+dot4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_64ones
 
 dot4_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot4_64source
+	JNE  dot4_64source
 	JMP  dot4_64store
 
 dot4_64park:
@@ -4983,36 +4761,22 @@ dot4_64park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000040, R8
-
-dot4_64end:
-dot4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot4Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot4Step64
+	JMP     dot4_64turn
 
 dot5:
-	// 5 outputs, 64 bytes a step
-	JMP dot5Next64
+	MOVQ $0x000000a0, SI
 
-dot5Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot5_64resume
+	// 5 outputs, 64 bytes a step
+	JMP dot5_64next
+	PCALIGN $0x40
+
+dot5_64step:
+	TESTQ          R9, R9
+	JNE            dot5_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot5_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y10, Y2
@@ -5023,15 +4787,17 @@ dot5Step64:
 	VGF2P8AFFINEQB $0x00, 96(R10), Y11, Y7
 	VGF2P8AFFINEQB $0x00, 128(R10), Y10, Y8
 	VGF2P8AFFINEQB $0x00, 128(R10), Y11, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot5_64store
+	JEQ            dot5_64store
+	PCALIGN        $0x40
 
 dot5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y13
 	VPXOR          Y13, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y14
@@ -5052,14 +4818,15 @@ dot5_64source:
 	VPXOR          Y13, Y8, Y8
 	VGF2P8AFFINEQB $0x00, 128(R10), Y11, Y14
 	VPXOR          Y14, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot5_64source
+	JNE            dot5_64source
 
 dot5_64store:
 	TESTQ   R15, R15
 	JNE     dot5_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5075,22 +4842,45 @@ dot5_64store:
 	MOVQ    96(CX), AX
 	VMOVDQU Y8, (AX)(R8*1)
 	VMOVDQU Y9, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot5_64end
 
-dot5_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	ADDQ    $0x18, R11
-	JMP     dot5_64moreOnes
+dot5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot5_64step
+
+dot5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	JMP        dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU (R14), Y0
@@ -5104,32 +4894,34 @@ dot5_64resume:
 	VMOVDQU 256(R14), Y8
 	VMOVDQU 288(R14), Y9
 	ADDQ    $0x00000140, R14
-
-dot5_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot5_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot5_64noOnes
 
 dot5_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y10
-	VPXOR   Y10, Y0, Y0
-	VPXOR   Y10, Y2, Y2
-	VPXOR   Y10, Y4, Y4
-	VPXOR   Y10, Y6, Y6
-	VPXOR   Y10, Y8, Y8
-	VMOVDQU 32(AX)(R8*1), Y10
-	VPXOR   Y10, Y1, Y1
-	VPXOR   Y10, Y3, Y3
-	VPXOR   Y10, Y5, Y5
-	VPXOR   Y10, Y7, Y7
-	VPXOR   Y10, Y9, Y9
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot5_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y10
+	VPXOR      Y10, Y0, Y0
+	VPXOR      Y10, Y2, Y2
+	VPXOR      Y10, Y4, Y4
+	VPXOR      Y10, Y6, Y6
+	VPXOR      Y10, Y8, Y8
+	VMOVDQU    32(AX)(R8*1), Y10
+	VPXOR      Y10, Y1, Y1
+	VPXOR      Y10, Y3, Y3
+	VPXOR      Y10, Y5, Y5
+	VPXOR      Y10, Y7, Y7
+	VPXOR      Y10, Y9, Y9
+
+dot5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_64ones
 
 dot5_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot5_64source
+	JNE  dot5_64source
 	JMP  dot5_64store
 
 dot5_64park:
@@ -5144,36 +4936,22 @@ dot5_64park:
 	VMOVDQU Y8, 256(R15)
 	VMOVDQU Y9, 288(R15)
 	ADDQ    $0x00000140, R15
-	ADDQ    $0x00000040, R8
-
-dot5_64end:
-dot5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot5Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot5Step64
+	JMP     dot5_64turn
 
 dot6:
-	// 6 outputs, 64 bytes a step
-	JMP dot6Next64
+	MOVQ $0x000000c0, SI
 
-dot6Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot6_64resume
+	// 6 outputs, 64 bytes a step
+	JMP dot6_64next
+	PCALIGN $0x40
+
+dot6_64step:
+	TESTQ          R9, R9
+	JNE            dot6_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot6_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y13, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y12, Y2
@@ -5186,15 +4964,17 @@ dot6Step64:
 	VGF2P8AFFINEQB $0x00, 128(R10), Y13, Y9
 	VGF2P8AFFINEQB $0x00, 160(R10), Y12, Y10
 	VGF2P8AFFINEQB $0x00, 160(R10), Y13, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000c0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot6_64store
+	JEQ            dot6_64store
+	PCALIGN        $0x40
 
 dot6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
+	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y15
 	VPXOR          Y15, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y13, Y15
@@ -5219,14 +4999,15 @@ dot6_64source:
 	VPXOR          Y15, Y10, Y10
 	VGF2P8AFFINEQB $0x00, 160(R10), Y13, Y15
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000c0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot6_64source
+	JNE            dot6_64source
 
 dot6_64store:
 	TESTQ   R15, R15
 	JNE     dot6_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5245,24 +5026,47 @@ dot6_64store:
 	MOVQ    120(CX), AX
 	VMOVDQU Y10, (AX)(R8*1)
 	VMOVDQU Y11, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     dot6_64end
 
-dot6_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	VMOVDQU Y0, Y10
-	VMOVDQU Y1, Y11
-	ADDQ    $0x18, R11
-	JMP     dot6_64moreOnes
+dot6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot6_64step
+
+dot6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	VMOVDQU    Y0, Y10
+	VMOVDQU    Y1, Y11
+	JMP        dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU (R14), Y0
@@ -5278,34 +5082,36 @@ dot6_64resume:
 	VMOVDQU 320(R14), Y10
 	VMOVDQU 352(R14), Y11
 	ADDQ    $0x00000180, R14
-
-dot6_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot6_64noOnes
+	TESTQ   R9, R9
+	JEQ     dot6_64noOnes
 
 dot6_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y12
-	VPXOR   Y12, Y0, Y0
-	VPXOR   Y12, Y2, Y2
-	VPXOR   Y12, Y4, Y4
-	VPXOR   Y12, Y6, Y6
-	VPXOR   Y12, Y8, Y8
-	VPXOR   Y12, Y10, Y10
-	VMOVDQU 32(AX)(R8*1), Y12
-	VPXOR   Y12, Y1, Y1
-	VPXOR   Y12, Y3, Y3
-	VPXOR   Y12, Y5, Y5
-	VPXOR   Y12, Y7, Y7
-	VPXOR   Y12, Y9, Y9
-	VPXOR   Y12, Y11, Y11
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      dot6_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y12
+	VPXOR      Y12, Y0, Y0
+	VPXOR      Y12, Y2, Y2
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y12, Y10, Y10
+	VMOVDQU    32(AX)(R8*1), Y12
+	VPXOR      Y12, Y1, Y1
+	VPXOR      Y12, Y3, Y3
+	VPXOR      Y12, Y5, Y5
+	VPXOR      Y12, Y7, Y7
+	VPXOR      Y12, Y9, Y9
+	VPXOR      Y12, Y11, Y11
+
+dot6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_64ones
 
 dot6_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot6_64source
+	JNE  dot6_64source
 	JMP  dot6_64store
 
 dot6_64park:
@@ -5322,38 +5128,25 @@ dot6_64park:
 	VMOVDQU Y10, 320(R15)
 	VMOVDQU Y11, 352(R15)
 	ADDQ    $0x00000180, R15
-	ADDQ    $0x00000040, R8
-
-dot6_64end:
-dot6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot6Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot6Step64
+	JMP     dot6_64turn
 
 sum2:
-	// 2 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum2Next128
+	MOVQ $0x00000020, SI
 
-sum2Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum2_128resume
+	// 2 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum2_128next
+	PCALIGN $0x40
+
+sum2_128step:
+	TESTQ          R9, R9
+	JNE            sum2_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum2_128firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU        Y8, Y0
 	VMOVDQU        Y9, Y1
 	VMOVDQU        Y10, Y2
@@ -5362,10 +5155,11 @@ sum2Step128:
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y6
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum2_128store
+	JEQ            sum2_128store
+	PCALIGN        $0x40
 
 sum2_128source:
 	MOVQ           (R11), AX
@@ -5373,6 +5167,8 @@ sum2_128source:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
 	VPXOR          Y10, Y2, Y2
@@ -5385,14 +5181,15 @@ sum2_128source:
 	VPXOR          Y15, Y6, Y6
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y13
 	VPXOR          Y13, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum2_128source
+	JNE            sum2_128source
 
 sum2_128store:
 	TESTQ   R15, R15
 	JNE     sum2_128park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5403,20 +5200,105 @@ sum2_128store:
 	VMOVDQU Y5, 32(AX)(R8*1)
 	VMOVDQU Y6, 64(AX)(R8*1)
 	VMOVDQU Y7, 96(AX)(R8*1)
-	ADDQ    $0x00000080, R8
-	JMP     sum2_128end
 
-sum2_128firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU 64(AX)(R8*1), Y2
-	VMOVDQU 96(AX)(R8*1), Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y2, Y6
-	VMOVDQU Y3, Y7
-	ADDQ    $0x18, R11
-	JMP     sum2_128moreOnes
+sum2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum2_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_128step
+
+	// 2 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum2_64next
+	PCALIGN $0x40
+
+sum2_64step:
+	TESTQ          R9, R9
+	JNE            sum2_64special
+	MOVQ           (R11), AX
+	VMOVDQU        (AX)(R8*1), Y4
+	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     64(AX)(R8*1)
+	VMOVDQU        Y4, Y0
+	VMOVDQU        Y5, Y1
+	VGF2P8AFFINEQB $0x00, (R10), Y4, Y2
+	VGF2P8AFFINEQB $0x00, (R10), Y5, Y3
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum2_64store
+	PCALIGN        $0x40
+
+sum2_64source:
+	MOVQ           (R11), AX
+	VMOVDQU        (AX)(R8*1), Y4
+	VMOVDQU        32(AX)(R8*1), Y5
+	PREFETCHT0     64(AX)(R8*1)
+	VPXOR          Y4, Y0, Y0
+	VPXOR          Y5, Y1, Y1
+	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
+	VPXOR          Y7, Y2, Y2
+	VGF2P8AFFINEQB $0x00, (R10), Y5, Y8
+	VPXOR          Y8, Y3, Y3
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JNE            sum2_64source
+
+sum2_64store:
+	TESTQ   R15, R15
+	JNE     sum2_64park
+	MOVQ    (DI), CX
+	MOVQ    (CX), AX
+	VMOVDQU Y0, (AX)(R8*1)
+	VMOVDQU Y1, 32(AX)(R8*1)
+	MOVQ    24(CX), AX
+	VMOVDQU Y2, (AX)(R8*1)
+	VMOVDQU Y3, 32(AX)(R8*1)
+
+sum2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum2_64step
+
+sum2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    64(AX)(R8*1), Y2
+	VMOVDQU    96(AX)(R8*1), Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y2, Y6
+	VMOVDQU    Y3, Y7
+	JMP        sum2_128nextOnes
 
 sum2_128resume:
 	VMOVDQU (R14), Y0
@@ -5428,32 +5310,35 @@ sum2_128resume:
 	VMOVDQU 192(R14), Y6
 	VMOVDQU 224(R14), Y7
 	ADDQ    $0x00000100, R14
-
-sum2_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_128noOnes
+	TESTQ   R9, R9
+	JEQ     sum2_128noOnes
 
 sum2_128ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y5, Y5
-	VMOVDQU 64(AX)(R8*1), Y8
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 96(AX)(R8*1), Y8
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum2_128ones
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y5, Y5
+	VMOVDQU    64(AX)(R8*1), Y8
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    96(AX)(R8*1), Y8
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y7, Y7
+
+sum2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_128ones
 
 sum2_128noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum2_128source
+	JNE  sum2_128source
 	JMP  sum2_128store
 
 sum2_128park:
@@ -5466,72 +5351,20 @@ sum2_128park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000080, R8
+	JMP     sum2_128turn
 
-sum2_128end:
-sum2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum2Step128
-
-	// 2 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum2Next64
-
-sum2Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum2_64resume
-	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum2_64firstOnes
-	VMOVDQU        (AX)(R8*1), Y4
-	VMOVDQU        32(AX)(R8*1), Y5
-	VMOVDQU        Y4, Y0
-	VMOVDQU        Y5, Y1
-	VGF2P8AFFINEQB $0x00, (R10), Y4, Y2
-	VGF2P8AFFINEQB $0x00, (R10), Y5, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	CMPQ           R11, R13
-	JAE            sum2_64store
-
-sum2_64source:
-	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y4
-	VMOVDQU        32(AX)(R8*1), Y5
-	VPXOR          Y4, Y0, Y0
-	VPXOR          Y5, Y1, Y1
-	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
-	VPXOR          Y7, Y2, Y2
-	VGF2P8AFFINEQB $0x00, (R10), Y5, Y8
-	VPXOR          Y8, Y3, Y3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	CMPQ           R11, R13
-	JB             sum2_64source
-
-sum2_64store:
-	TESTQ   R15, R15
-	JNE     sum2_64park
-	MOVQ    (CX), AX
-	VMOVDQU Y0, (AX)(R8*1)
-	VMOVDQU Y1, 32(AX)(R8*1)
-	MOVQ    24(CX), AX
-	VMOVDQU Y2, (AX)(R8*1)
-	VMOVDQU Y3, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum2_64end
-
-sum2_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	ADDQ    $0x18, R11
-	JMP     sum2_64moreOnes
+sum2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	JMP        sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU (R14), Y0
@@ -5539,26 +5372,28 @@ sum2_64resume:
 	VMOVDQU 64(R14), Y2
 	VMOVDQU 96(R14), Y3
 	ADDQ    $0x00000080, R14
-
-sum2_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum2_64noOnes
 
 sum2_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y4
-	VPXOR   Y4, Y0, Y0
-	VPXOR   Y4, Y2, Y2
-	VMOVDQU 32(AX)(R8*1), Y4
-	VPXOR   Y4, Y1, Y1
-	VPXOR   Y4, Y3, Y3
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum2_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y4
+	VPXOR      Y4, Y0, Y0
+	VPXOR      Y4, Y2, Y2
+	VMOVDQU    32(AX)(R8*1), Y4
+	VPXOR      Y4, Y1, Y1
+	VPXOR      Y4, Y3, Y3
+
+sum2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_64ones
 
 sum2_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum2_64source
+	JNE  sum2_64source
 	JMP  sum2_64store
 
 sum2_64park:
@@ -5567,51 +5402,39 @@ sum2_64park:
 	VMOVDQU Y2, 64(R15)
 	VMOVDQU Y3, 96(R15)
 	ADDQ    $0x00000080, R15
-	ADDQ    $0x00000040, R8
-
-sum2_64end:
-sum2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum2Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum2Step64
+	JMP     sum2_64turn
 
 sum3:
-	// 3 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum3Next64
+	MOVQ $0x00000040, SI
 
-sum3Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum3_64resume
+	// 3 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum3_64next
+	PCALIGN $0x40
+
+sum3_64step:
+	TESTQ          R9, R9
+	JNE            sum3_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum3_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y6, Y0
 	VMOVDQU        Y7, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y3
 	VGF2P8AFFINEQB $0x00, 32(R10), Y6, Y4
 	VGF2P8AFFINEQB $0x00, 32(R10), Y7, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum3_64store
+	JEQ            sum3_64store
+	PCALIGN        $0x40
 
 sum3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y6, Y0, Y0
 	VPXOR          Y7, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y9
@@ -5622,14 +5445,15 @@ sum3_64source:
 	VPXOR          Y9, Y4, Y4
 	VGF2P8AFFINEQB $0x00, 32(R10), Y7, Y10
 	VPXOR          Y10, Y5, Y5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000040, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum3_64source
+	JNE            sum3_64source
 
 sum3_64store:
 	TESTQ   R15, R15
 	JNE     sum3_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5639,18 +5463,41 @@ sum3_64store:
 	MOVQ    48(CX), AX
 	VMOVDQU Y4, (AX)(R8*1)
 	VMOVDQU Y5, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum3_64end
 
-sum3_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	ADDQ    $0x18, R11
-	JMP     sum3_64moreOnes
+sum3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum3_64step
+
+sum3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	JMP        sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU (R14), Y0
@@ -5660,28 +5507,30 @@ sum3_64resume:
 	VMOVDQU 128(R14), Y4
 	VMOVDQU 160(R14), Y5
 	ADDQ    $0x000000c0, R14
-
-sum3_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum3_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum3_64noOnes
 
 sum3_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y6
-	VPXOR   Y6, Y0, Y0
-	VPXOR   Y6, Y2, Y2
-	VPXOR   Y6, Y4, Y4
-	VMOVDQU 32(AX)(R8*1), Y6
-	VPXOR   Y6, Y1, Y1
-	VPXOR   Y6, Y3, Y3
-	VPXOR   Y6, Y5, Y5
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum3_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y6
+	VPXOR      Y6, Y0, Y0
+	VPXOR      Y6, Y2, Y2
+	VPXOR      Y6, Y4, Y4
+	VMOVDQU    32(AX)(R8*1), Y6
+	VPXOR      Y6, Y1, Y1
+	VPXOR      Y6, Y3, Y3
+	VPXOR      Y6, Y5, Y5
+
+sum3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_64ones
 
 sum3_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum3_64source
+	JNE  sum3_64source
 	JMP  sum3_64store
 
 sum3_64park:
@@ -5692,36 +5541,22 @@ sum3_64park:
 	VMOVDQU Y4, 128(R15)
 	VMOVDQU Y5, 160(R15)
 	ADDQ    $0x000000c0, R15
-	ADDQ    $0x00000040, R8
-
-sum3_64end:
-sum3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum3Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum3Step64
+	JMP     sum3_64turn
 
 sum4:
-	// 4 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum4Next64
+	MOVQ $0x00000060, SI
 
-sum4Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum4_64resume
+	// 4 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum4_64next
+	PCALIGN $0x40
+
+sum4_64step:
+	TESTQ          R9, R9
+	JNE            sum4_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum4_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y8, Y0
 	VMOVDQU        Y9, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y2
@@ -5730,15 +5565,17 @@ sum4Step64:
 	VGF2P8AFFINEQB $0x00, 32(R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, 64(R10), Y8, Y6
 	VGF2P8AFFINEQB $0x00, 64(R10), Y9, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum4_64store
+	JEQ            sum4_64store
+	PCALIGN        $0x40
 
 sum4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y11
@@ -5753,14 +5590,15 @@ sum4_64source:
 	VPXOR          Y11, Y6, Y6
 	VGF2P8AFFINEQB $0x00, 64(R10), Y9, Y12
 	VPXOR          Y12, Y7, Y7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000060, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum4_64source
+	JNE            sum4_64source
 
 sum4_64store:
 	TESTQ   R15, R15
 	JNE     sum4_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5773,20 +5611,43 @@ sum4_64store:
 	MOVQ    72(CX), AX
 	VMOVDQU Y6, (AX)(R8*1)
 	VMOVDQU Y7, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum4_64end
 
-sum4_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	ADDQ    $0x18, R11
-	JMP     sum4_64moreOnes
+sum4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum4_64step
+
+sum4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	JMP        sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU (R14), Y0
@@ -5798,30 +5659,32 @@ sum4_64resume:
 	VMOVDQU 192(R14), Y6
 	VMOVDQU 224(R14), Y7
 	ADDQ    $0x00000100, R14
-
-sum4_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum4_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum4_64noOnes
 
 sum4_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y8
-	VPXOR   Y8, Y0, Y0
-	VPXOR   Y8, Y2, Y2
-	VPXOR   Y8, Y4, Y4
-	VPXOR   Y8, Y6, Y6
-	VMOVDQU 32(AX)(R8*1), Y8
-	VPXOR   Y8, Y1, Y1
-	VPXOR   Y8, Y3, Y3
-	VPXOR   Y8, Y5, Y5
-	VPXOR   Y8, Y7, Y7
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum4_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y8
+	VPXOR      Y8, Y0, Y0
+	VPXOR      Y8, Y2, Y2
+	VPXOR      Y8, Y4, Y4
+	VPXOR      Y8, Y6, Y6
+	VMOVDQU    32(AX)(R8*1), Y8
+	VPXOR      Y8, Y1, Y1
+	VPXOR      Y8, Y3, Y3
+	VPXOR      Y8, Y5, Y5
+	VPXOR      Y8, Y7, Y7
+
+sum4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_64ones
 
 sum4_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum4_64source
+	JNE  sum4_64source
 	JMP  sum4_64store
 
 sum4_64park:
@@ -5834,36 +5697,22 @@ sum4_64park:
 	VMOVDQU Y6, 192(R15)
 	VMOVDQU Y7, 224(R15)
 	ADDQ    $0x00000100, R15
-	ADDQ    $0x00000040, R8
-
-sum4_64end:
-sum4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum4Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum4Step64
+	JMP     sum4_64turn
 
 sum5:
-	// 5 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum5Next64
+	MOVQ $0x00000080, SI
 
-sum5Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum5_64resume
+	// 5 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum5_64next
+	PCALIGN $0x40
+
+sum5_64step:
+	TESTQ          R9, R9
+	JNE            sum5_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum5_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y10, Y0
 	VMOVDQU        Y11, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y2
@@ -5874,15 +5723,17 @@ sum5Step64:
 	VGF2P8AFFINEQB $0x00, 64(R10), Y11, Y7
 	VGF2P8AFFINEQB $0x00, 96(R10), Y10, Y8
 	VGF2P8AFFINEQB $0x00, 96(R10), Y11, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum5_64store
+	JEQ            sum5_64store
+	PCALIGN        $0x40
 
 sum5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y10, Y0, Y0
 	VPXOR          Y11, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y13
@@ -5901,14 +5752,15 @@ sum5_64source:
 	VPXOR          Y13, Y8, Y8
 	VGF2P8AFFINEQB $0x00, 96(R10), Y11, Y14
 	VPXOR          Y14, Y9, Y9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000080, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum5_64source
+	JNE            sum5_64source
 
 sum5_64store:
 	TESTQ   R15, R15
 	JNE     sum5_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -5924,22 +5776,45 @@ sum5_64store:
 	MOVQ    96(CX), AX
 	VMOVDQU Y8, (AX)(R8*1)
 	VMOVDQU Y9, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum5_64end
 
-sum5_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	ADDQ    $0x18, R11
-	JMP     sum5_64moreOnes
+sum5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum5_64step
+
+sum5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	JMP        sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU (R14), Y0
@@ -5953,32 +5828,34 @@ sum5_64resume:
 	VMOVDQU 256(R14), Y8
 	VMOVDQU 288(R14), Y9
 	ADDQ    $0x00000140, R14
-
-sum5_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum5_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum5_64noOnes
 
 sum5_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y10
-	VPXOR   Y10, Y0, Y0
-	VPXOR   Y10, Y2, Y2
-	VPXOR   Y10, Y4, Y4
-	VPXOR   Y10, Y6, Y6
-	VPXOR   Y10, Y8, Y8
-	VMOVDQU 32(AX)(R8*1), Y10
-	VPXOR   Y10, Y1, Y1
-	VPXOR   Y10, Y3, Y3
-	VPXOR   Y10, Y5, Y5
-	VPXOR   Y10, Y7, Y7
-	VPXOR   Y10, Y9, Y9
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum5_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y10
+	VPXOR      Y10, Y0, Y0
+	VPXOR      Y10, Y2, Y2
+	VPXOR      Y10, Y4, Y4
+	VPXOR      Y10, Y6, Y6
+	VPXOR      Y10, Y8, Y8
+	VMOVDQU    32(AX)(R8*1), Y10
+	VPXOR      Y10, Y1, Y1
+	VPXOR      Y10, Y3, Y3
+	VPXOR      Y10, Y5, Y5
+	VPXOR      Y10, Y7, Y7
+	VPXOR      Y10, Y9, Y9
+
+sum5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_64ones
 
 sum5_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum5_64source
+	JNE  sum5_64source
 	JMP  sum5_64store
 
 sum5_64park:
@@ -5993,36 +5870,22 @@ sum5_64park:
 	VMOVDQU Y8, 256(R15)
 	VMOVDQU Y9, 288(R15)
 	ADDQ    $0x00000140, R15
-	ADDQ    $0x00000040, R8
-
-sum5_64end:
-sum5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum5Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum5Step64
+	JMP     sum5_64turn
 
 sum6:
-	// 6 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum6Next64
+	MOVQ $0x000000a0, SI
 
-sum6Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum6_64resume
+	// 6 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum6_64next
+	PCALIGN $0x40
+
+sum6_64step:
+	TESTQ          R9, R9
+	JNE            sum6_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum6_64firstOnes
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y12, Y0
 	VMOVDQU        Y13, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y2
@@ -6035,15 +5898,17 @@ sum6Step64:
 	VGF2P8AFFINEQB $0x00, 96(R10), Y13, Y9
 	VGF2P8AFFINEQB $0x00, 128(R10), Y12, Y10
 	VGF2P8AFFINEQB $0x00, 128(R10), Y13, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum6_64store
+	JEQ            sum6_64store
+	PCALIGN        $0x40
 
 sum6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
+	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y12, Y0, Y0
 	VPXOR          Y13, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y15
@@ -6066,14 +5931,15 @@ sum6_64source:
 	VPXOR          Y15, Y10, Y10
 	VGF2P8AFFINEQB $0x00, 128(R10), Y13, Y15
 	VPXOR          Y15, Y11, Y11
-	ADDQ           $0x18, R11
-	ADDQ           $0x000000a0, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum6_64source
+	JNE            sum6_64source
 
 sum6_64store:
 	TESTQ   R15, R15
 	JNE     sum6_64park
+	MOVQ    (DI), CX
 	MOVQ    (CX), AX
 	VMOVDQU Y0, (AX)(R8*1)
 	VMOVDQU Y1, 32(AX)(R8*1)
@@ -6092,24 +5958,47 @@ sum6_64store:
 	MOVQ    120(CX), AX
 	VMOVDQU Y10, (AX)(R8*1)
 	VMOVDQU Y11, 32(AX)(R8*1)
-	ADDQ    $0x00000040, R8
-	JMP     sum6_64end
 
-sum6_64firstOnes:
-	VMOVDQU (AX)(R8*1), Y0
-	VMOVDQU 32(AX)(R8*1), Y1
-	VMOVDQU Y0, Y2
-	VMOVDQU Y1, Y3
-	VMOVDQU Y0, Y4
-	VMOVDQU Y1, Y5
-	VMOVDQU Y0, Y6
-	VMOVDQU Y1, Y7
-	VMOVDQU Y0, Y8
-	VMOVDQU Y1, Y9
-	VMOVDQU Y0, Y10
-	VMOVDQU Y1, Y11
-	ADDQ    $0x18, R11
-	JMP     sum6_64moreOnes
+sum6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum6_64step
+
+sum6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y0
+	VMOVDQU    32(AX)(R8*1), Y1
+	VMOVDQU    Y0, Y2
+	VMOVDQU    Y1, Y3
+	VMOVDQU    Y0, Y4
+	VMOVDQU    Y1, Y5
+	VMOVDQU    Y0, Y6
+	VMOVDQU    Y1, Y7
+	VMOVDQU    Y0, Y8
+	VMOVDQU    Y1, Y9
+	VMOVDQU    Y0, Y10
+	VMOVDQU    Y1, Y11
+	JMP        sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU (R14), Y0
@@ -6125,34 +6014,36 @@ sum6_64resume:
 	VMOVDQU 320(R14), Y10
 	VMOVDQU 352(R14), Y11
 	ADDQ    $0x00000180, R14
-
-sum6_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum6_64noOnes
+	TESTQ   R9, R9
+	JEQ     sum6_64noOnes
 
 sum6_64ones:
-	MOVQ    (R11), AX
-	VMOVDQU (AX)(R8*1), Y12
-	VPXOR   Y12, Y0, Y0
-	VPXOR   Y12, Y2, Y2
-	VPXOR   Y12, Y4, Y4
-	VPXOR   Y12, Y6, Y6
-	VPXOR   Y12, Y8, Y8
-	VPXOR   Y12, Y10, Y10
-	VMOVDQU 32(AX)(R8*1), Y12
-	VPXOR   Y12, Y1, Y1
-	VPXOR   Y12, Y3, Y3
-	VPXOR   Y12, Y5, Y5
-	VPXOR   Y12, Y7, Y7
-	VPXOR   Y12, Y9, Y9
-	VPXOR   Y12, Y11, Y11
-	ADDQ    $0x18, R11
-	CMPQ    R11, R12
-	JB      sum6_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU    (AX)(R8*1), Y12
+	VPXOR      Y12, Y0, Y0
+	VPXOR      Y12, Y2, Y2
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y12, Y8, Y8
+	VPXOR      Y12, Y10, Y10
+	VMOVDQU    32(AX)(R8*1), Y12
+	VPXOR      Y12, Y1, Y1
+	VPXOR      Y12, Y3, Y3
+	VPXOR      Y12, Y5, Y5
+	VPXOR      Y12, Y7, Y7
+	VPXOR      Y12, Y9, Y9
+	VPXOR      Y12, Y11, Y11
+
+sum6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_64ones
 
 sum6_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum6_64source
+	JNE  sum6_64source
 	JMP  sum6_64store
 
 sum6_64park:
@@ -6169,19 +6060,7 @@ sum6_64park:
 	VMOVDQU Y10, 320(R15)
 	VMOVDQU Y11, 352(R15)
 	ADDQ    $0x00000180, R15
-	ADDQ    $0x00000040, R8
-
-sum6_64end:
-sum6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum6Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum6Step64
+	JMP     sum6_64turn
 
 done:
 	VZEROUPPER

@@ -14,16 +14,6 @@ func dotAVX2(p *pass)
 //go:noescape
 func updateAVX2(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
 
-// splitAVX2 writes the nibbles of the sources from byte to byte, as dotSplitAVX2 reads them.
-//
-//go:noescape
-func splitAVX2(nibbles *byte, sources [][]byte, from int, to int)
-
-// dotSplitAVX2 does what dotAVX2 does, on nibbles of so many sources, for 4 to 6 outputs.
-//
-//go:noescape
-func dotSplitAVX2(nibbles *byte, outputs [][]byte, entries *byte, sources int, from int, to int)
-
 // dotGFNI does the pass p as dotGeneric does. Products come by GF2P8AFFINEQB, from entries of four matrices, all the same.
 //
 //go:noescape

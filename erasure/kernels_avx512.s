@@ -5,67 +5,69 @@
 #include "textflag.h"
 
 // func dotAVX512(p *pass)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, MMX+
 TEXT ·dotAVX512(SB), $0-8
 	MOVQ      p+0(FP), DI
-	MOVQ      (DI), CX
-	MOVQ      24(DI), DX
-	MOVQ      56(DI), BX
-	LEAQ      (BX)(BX*2), BX
-	LEAQ      (DX)(BX*8), R12
-	MOVQ      32(DI), BX
-	LEAQ      (BX)(BX*2), BX
-	LEAQ      (DX)(BX*8), R13
-	MOVQ      48(DI), SI
+	MOVQ      24(DI), R9
+	MOVQ      56(DI), CX
+	LEAQ      (CX)(CX*2), CX
+	LEAQ      (R9)(CX*8), R11
+	MOVQ      32(DI), CX
+	LEAQ      (CX)(CX*2), CX
+	LEAQ      (R9)(CX*8), R13
+	LEAQ      -24(R11), R12
+	XORQ      R13, R12
+	MOVQ      $0x00000018, DX
+	MOVQ      48(DI), R10
 	MOVQ      72(DI), R14
 	MOVQ      80(DI), R15
 	MOVQ      88(DI), R8
-	MOVQ      96(DI), R9
+	MOVQ      56(DI), R9
+	ORQ       R14, R9
 	VMOVDQU64 lowNibbles<>+0(SB), Z31
 
 	// By the number of outputs
-	MOVQ 8(DI), BX
+	MOVQ 8(DI), CX
 	CMPQ 64(DI), $0x00
 	JNE  sums
-	CMPQ BX, $0x01
+	CMPQ CX, $0x01
 	JEQ  dot1
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  dot2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  dot3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  dot4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  dot5
 	JMP  dot6
 
 sums:
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  sum2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  sum3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  sum4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  sum5
 	JMP  sum6
 
 dot1:
-	// One output, 128 bytes a step
-	JMP dot1Next128
+	MOVQ $0x00000020, SI
 
-dot1Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot1_128resume
+	// One output, 128 bytes a step
+	JMP dot1_128next
+	PCALIGN $0x40
+
+dot1_128step:
+	TESTQ           R9, R9
+	JNE             dot1_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot1_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z2
 	VMOVDQU64       64(AX)(R8*1), Z3
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z4
 	VPSRLQ          $0x04, Z3, Z5
 	VPANDD          Z31, Z2, Z2
@@ -80,15 +82,18 @@ dot1Step128:
 	VPSHUFB         Z3, Z6, Z10
 	VPSHUFB         Z5, Z7, Z11
 	VPXORD          Z10, Z11, Z1
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000020, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot1_128store
+	JEQ             dot1_128store
+	PCALIGN         $0x40
 
 dot1_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	VMOVDQU64       64(AX)(R8*1), Z3
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z4
 	VPSRLQ          $0x04, Z3, Z5
 	VPANDD          Z31, Z2, Z2
@@ -103,74 +108,42 @@ dot1_128source:
 	VPSHUFB         Z3, Z6, Z10
 	VPSHUFB         Z5, Z7, Z11
 	VPTERNLOGD      $0x96, Z10, Z11, Z1
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000020, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot1_128source
+	JNE             dot1_128source
 
 dot1_128store:
 	TESTQ     R15, R15
 	JNE       dot1_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot1_128end
 
-dot1_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	ADDQ      $0x18, R11
-	JMP       dot1_128moreOnes
+dot1_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot1_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	ADDQ      $0x00000080, R14
-
-dot1_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_128noOnes
-
-dot1_128ones:
-	MOVQ   (R11), AX
-	VPXORD (AX)(R8*1), Z0, Z0
-	VPXORD 64(AX)(R8*1), Z1, Z1
-	ADDQ   $0x18, R11
-	CMPQ   R11, R12
-	JB     dot1_128ones
-
-dot1_128noOnes:
-	CMPQ R11, R13
-	JB   dot1_128source
-	JMP  dot1_128store
-
-dot1_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	ADDQ      $0x00000080, R15
-	ADDQ      $0x00000080, R8
-
-dot1_128end:
-dot1Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot1Step128
+dot1_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_128step
 
 	// One output, 64 bytes a step
-	JMP dot1Next64
+	JMP dot1_64next
+	PCALIGN $0x40
 
-dot1Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot1_64resume
+dot1_64step:
+	TESTQ           R9, R9
+	JNE             dot1_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot1_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z1
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z1, Z2
 	VPANDD          Z31, Z1, Z1
 	VPANDD          Z31, Z2, Z2
@@ -179,14 +152,16 @@ dot1Step64:
 	VPSHUFB         Z1, Z3, Z5
 	VPSHUFB         Z2, Z4, Z6
 	VPXORD          Z5, Z6, Z0
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000020, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot1_64store
+	JEQ             dot1_64store
+	PCALIGN         $0x40
 
 dot1_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z1
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z1, Z2
 	VPANDD          Z31, Z1, Z1
 	VPANDD          Z31, Z2, Z2
@@ -195,77 +170,133 @@ dot1_64source:
 	VPSHUFB         Z1, Z3, Z5
 	VPSHUFB         Z2, Z4, Z6
 	VPTERNLOGD      $0x96, Z5, Z6, Z0
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000020, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot1_64source
+	JNE             dot1_64source
 
 dot1_64store:
 	TESTQ     R15, R15
 	JNE       dot1_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot1_64end
 
-dot1_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	ADDQ      $0x18, R11
-	JMP       dot1_64moreOnes
+dot1_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot1_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot1_64step
+
+dot1_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	JMP        dot1_128nextOnes
+
+dot1_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	ADDQ      $0x00000080, R14
+	TESTQ     R9, R9
+	JEQ       dot1_128noOnes
+
+dot1_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VPXORD     (AX)(R8*1), Z0, Z0
+	VPXORD     64(AX)(R8*1), Z1, Z1
+
+dot1_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_128ones
+
+dot1_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot1_128source
+	JMP  dot1_128store
+
+dot1_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	ADDQ      $0x00000080, R15
+	JMP       dot1_128turn
+
+dot1_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	JMP        dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU64 (R14), Z0
 	ADDQ      $0x00000040, R14
-
-dot1_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot1_64noOnes
 
 dot1_64ones:
-	MOVQ   (R11), AX
-	VPXORD (AX)(R8*1), Z0, Z0
-	ADDQ   $0x18, R11
-	CMPQ   R11, R12
-	JB     dot1_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VPXORD     (AX)(R8*1), Z0, Z0
+
+dot1_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_64ones
 
 dot1_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot1_64source
+	JNE  dot1_64source
 	JMP  dot1_64store
 
 dot1_64park:
 	VMOVDQU64 Z0, (R15)
 	ADDQ      $0x00000040, R15
-	ADDQ      $0x00000040, R8
-
-dot1_64end:
-dot1Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot1Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot1Step64
+	JMP       dot1_64turn
 
 dot2:
-	// 2 outputs, 128 bytes a step
-	JMP dot2Next128
+	MOVQ $0x00000040, SI
 
-dot2Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot2_128resume
+	// 2 outputs, 128 bytes a step
+	JMP dot2_128next
+	PCALIGN $0x40
+
+dot2_128step:
+	TESTQ           R9, R9
+	JNE             dot2_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot2_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VPANDD          Z31, Z4, Z4
@@ -288,15 +319,18 @@ dot2Step128:
 	VPSHUFB         Z5, Z14, Z18
 	VPSHUFB         Z7, Z15, Z19
 	VPXORD          Z18, Z19, Z3
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000040, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot2_128store
+	JEQ             dot2_128store
+	PCALIGN         $0x40
 
 dot2_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VPANDD          Z31, Z4, Z4
@@ -319,87 +353,45 @@ dot2_128source:
 	VPSHUFB         Z5, Z14, Z18
 	VPSHUFB         Z7, Z15, Z19
 	VPTERNLOGD      $0x96, Z18, Z19, Z3
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000040, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot2_128source
+	JNE             dot2_128source
 
 dot2_128store:
 	TESTQ     R15, R15
 	JNE       dot2_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
 	MOVQ      24(CX), AX
 	VMOVDQU64 Z2, (AX)(R8*1)
 	VMOVDQU64 Z3, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot2_128end
 
-dot2_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	ADDQ      $0x18, R11
-	JMP       dot2_128moreOnes
+dot2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot2_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	ADDQ      $0x00000100, R14
-
-dot2_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_128noOnes
-
-dot2_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z4
-	VPXORD    Z4, Z0, Z0
-	VPXORD    Z4, Z2, Z2
-	VMOVDQU64 64(AX)(R8*1), Z4
-	VPXORD    Z4, Z1, Z1
-	VPXORD    Z4, Z3, Z3
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot2_128ones
-
-dot2_128noOnes:
-	CMPQ R11, R13
-	JB   dot2_128source
-	JMP  dot2_128store
-
-dot2_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	ADDQ      $0x00000100, R15
-	ADDQ      $0x00000080, R8
-
-dot2_128end:
-dot2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot2Step128
+dot2_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_128step
 
 	// 2 outputs, 64 bytes a step
-	JMP dot2Next64
+	JMP dot2_64next
+	PCALIGN $0x40
 
-dot2Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot2_64resume
+dot2_64step:
+	TESTQ           R9, R9
+	JNE             dot2_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot2_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z2
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VPANDD          Z31, Z2, Z2
 	VPANDD          Z31, Z3, Z3
@@ -413,14 +405,16 @@ dot2Step64:
 	VPSHUFB         Z2, Z8, Z10
 	VPSHUFB         Z3, Z9, Z11
 	VPXORD          Z10, Z11, Z1
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000040, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot2_64store
+	JEQ             dot2_64store
+	PCALIGN         $0x40
 
 dot2_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VPANDD          Z31, Z2, Z2
 	VPANDD          Z31, Z3, Z3
@@ -434,84 +428,150 @@ dot2_64source:
 	VPSHUFB         Z2, Z8, Z10
 	VPSHUFB         Z3, Z9, Z11
 	VPTERNLOGD      $0x96, Z10, Z11, Z1
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000040, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot2_64source
+	JNE             dot2_64source
 
 dot2_64store:
 	TESTQ     R15, R15
 	JNE       dot2_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
 	VMOVDQU64 Z1, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot2_64end
 
-dot2_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	ADDQ      $0x18, R11
-	JMP       dot2_64moreOnes
+dot2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot2_64step
+
+dot2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	JMP        dot2_128nextOnes
+
+dot2_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	ADDQ      $0x00000100, R14
+	TESTQ     R9, R9
+	JEQ       dot2_128noOnes
+
+dot2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z2, Z2
+	VMOVDQU64  64(AX)(R8*1), Z4
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z3, Z3
+
+dot2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_128ones
+
+dot2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot2_128source
+	JMP  dot2_128store
+
+dot2_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	ADDQ      $0x00000100, R15
+	JMP       dot2_128turn
+
+dot2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	JMP        dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	ADDQ      $0x00000080, R14
-
-dot2_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot2_64noOnes
 
 dot2_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z2
-	VPXORD    Z2, Z0, Z0
-	VPXORD    Z2, Z1, Z1
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot2_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z2
+	VPXORD     Z2, Z0, Z0
+	VPXORD     Z2, Z1, Z1
+
+dot2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_64ones
 
 dot2_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot2_64source
+	JNE  dot2_64source
 	JMP  dot2_64store
 
 dot2_64park:
 	VMOVDQU64 Z0, (R15)
 	VMOVDQU64 Z1, 64(R15)
 	ADDQ      $0x00000080, R15
-	ADDQ      $0x00000040, R8
-
-dot2_64end:
-dot2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot2Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot2Step64
+	JMP       dot2_64turn
 
 dot3:
-	// 3 outputs, 128 bytes a step
-	JMP dot3Next128
+	MOVQ $0x00000060, SI
 
-dot3Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot3_128resume
+	// 3 outputs, 128 bytes a step
+	JMP dot3_128next
+	PCALIGN $0x40
+
+dot3_128step:
+	TESTQ           R9, R9
+	JNE             dot3_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot3_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VPANDD          Z31, Z6, Z6
@@ -542,15 +602,18 @@ dot3Step128:
 	VPSHUFB         Z7, Z22, Z26
 	VPSHUFB         Z9, Z23, Z27
 	VPXORD          Z26, Z27, Z5
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000060, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot3_128store
+	JEQ             dot3_128store
+	PCALIGN         $0x40
 
 dot3_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VPANDD          Z31, Z6, Z6
@@ -581,14 +644,15 @@ dot3_128source:
 	VPSHUFB         Z7, Z22, Z26
 	VPSHUFB         Z9, Z23, Z27
 	VPTERNLOGD      $0x96, Z26, Z27, Z5
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000060, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot3_128source
+	JNE             dot3_128source
 
 dot3_128store:
 	TESTQ     R15, R15
 	JNE       dot3_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -598,81 +662,30 @@ dot3_128store:
 	MOVQ      48(CX), AX
 	VMOVDQU64 Z4, (AX)(R8*1)
 	VMOVDQU64 Z5, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot3_128end
 
-dot3_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	ADDQ      $0x18, R11
-	JMP       dot3_128moreOnes
+dot3_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot3_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	ADDQ      $0x00000180, R14
-
-dot3_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot3_128noOnes
-
-dot3_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z6
-	VPXORD    Z6, Z0, Z0
-	VPXORD    Z6, Z2, Z2
-	VPXORD    Z6, Z4, Z4
-	VMOVDQU64 64(AX)(R8*1), Z6
-	VPXORD    Z6, Z1, Z1
-	VPXORD    Z6, Z3, Z3
-	VPXORD    Z6, Z5, Z5
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot3_128ones
-
-dot3_128noOnes:
-	CMPQ R11, R13
-	JB   dot3_128source
-	JMP  dot3_128store
-
-dot3_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	ADDQ      $0x00000180, R15
-	ADDQ      $0x00000080, R8
-
-dot3_128end:
-dot3Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot3Step128
+dot3_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot3_128step
 
 	// 3 outputs, 64 bytes a step
-	JMP dot3Next64
+	JMP dot3_64next
+	PCALIGN $0x40
 
-dot3Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot3_64resume
+dot3_64step:
+	TESTQ           R9, R9
+	JNE             dot3_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot3_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z3
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VPANDD          Z31, Z3, Z3
 	VPANDD          Z31, Z4, Z4
@@ -691,14 +704,16 @@ dot3Step64:
 	VPSHUFB         Z3, Z13, Z15
 	VPSHUFB         Z4, Z14, Z16
 	VPXORD          Z15, Z16, Z2
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000060, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot3_64store
+	JEQ             dot3_64store
+	PCALIGN         $0x40
 
 dot3_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VPANDD          Z31, Z3, Z3
 	VPANDD          Z31, Z4, Z4
@@ -717,53 +732,140 @@ dot3_64source:
 	VPSHUFB         Z3, Z13, Z15
 	VPSHUFB         Z4, Z14, Z16
 	VPTERNLOGD      $0x96, Z15, Z16, Z2
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000060, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot3_64source
+	JNE             dot3_64source
 
 dot3_64store:
 	TESTQ     R15, R15
 	JNE       dot3_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
 	VMOVDQU64 Z1, (AX)(R8*1)
 	MOVQ      48(CX), AX
 	VMOVDQU64 Z2, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot3_64end
 
-dot3_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	ADDQ      $0x18, R11
-	JMP       dot3_64moreOnes
+dot3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot3_64step
+
+dot3_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	JMP        dot3_128nextOnes
+
+dot3_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	ADDQ      $0x00000180, R14
+	TESTQ     R9, R9
+	JEQ       dot3_128noOnes
+
+dot3_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z4, Z4
+	VMOVDQU64  64(AX)(R8*1), Z6
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z5, Z5
+
+dot3_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_128ones
+
+dot3_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot3_128source
+	JMP  dot3_128store
+
+dot3_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	ADDQ      $0x00000180, R15
+	JMP       dot3_128turn
+
+dot3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	JMP        dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	VMOVDQU64 128(R14), Z2
 	ADDQ      $0x000000c0, R14
-
-dot3_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot3_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot3_64noOnes
 
 dot3_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z3
-	VPXORD    Z3, Z0, Z0
-	VPXORD    Z3, Z1, Z1
-	VPXORD    Z3, Z2, Z2
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot3_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z3
+	VPXORD     Z3, Z0, Z0
+	VPXORD     Z3, Z1, Z1
+	VPXORD     Z3, Z2, Z2
+
+dot3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_64ones
 
 dot3_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot3_64source
+	JNE  dot3_64source
 	JMP  dot3_64store
 
 dot3_64park:
@@ -771,36 +873,23 @@ dot3_64park:
 	VMOVDQU64 Z1, 64(R15)
 	VMOVDQU64 Z2, 128(R15)
 	ADDQ      $0x000000c0, R15
-	ADDQ      $0x00000040, R8
-
-dot3_64end:
-dot3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot3Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot3Step64
+	JMP       dot3_64turn
 
 dot4:
-	// 4 outputs, 128 bytes a step
-	JMP dot4Next128
+	MOVQ $0x00000080, SI
 
-dot4Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot4_128resume
+	// 4 outputs, 128 bytes a step
+	JMP dot4_128next
+	PCALIGN $0x40
+
+dot4_128step:
+	TESTQ           R9, R9
+	JNE             dot4_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot4_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VPANDD          Z31, Z8, Z8
@@ -839,15 +928,18 @@ dot4Step128:
 	VPSHUFB         Z9, Z12, Z16
 	VPSHUFB         Z11, Z13, Z17
 	VPXORD          Z16, Z17, Z7
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000080, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot4_128store
+	JEQ             dot4_128store
+	PCALIGN         $0x40
 
 dot4_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VPANDD          Z31, Z8, Z8
@@ -886,14 +978,15 @@ dot4_128source:
 	VPSHUFB         Z9, Z12, Z16
 	VPSHUFB         Z11, Z13, Z17
 	VPTERNLOGD      $0x96, Z16, Z17, Z7
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000080, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot4_128source
+	JNE             dot4_128source
 
 dot4_128store:
 	TESTQ     R15, R15
 	JNE       dot4_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -906,89 +999,30 @@ dot4_128store:
 	MOVQ      72(CX), AX
 	VMOVDQU64 Z6, (AX)(R8*1)
 	VMOVDQU64 Z7, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot4_128end
 
-dot4_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	ADDQ      $0x18, R11
-	JMP       dot4_128moreOnes
+dot4_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot4_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	ADDQ      $0x00000200, R14
-
-dot4_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot4_128noOnes
-
-dot4_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z8
-	VPXORD    Z8, Z0, Z0
-	VPXORD    Z8, Z2, Z2
-	VPXORD    Z8, Z4, Z4
-	VPXORD    Z8, Z6, Z6
-	VMOVDQU64 64(AX)(R8*1), Z8
-	VPXORD    Z8, Z1, Z1
-	VPXORD    Z8, Z3, Z3
-	VPXORD    Z8, Z5, Z5
-	VPXORD    Z8, Z7, Z7
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot4_128ones
-
-dot4_128noOnes:
-	CMPQ R11, R13
-	JB   dot4_128source
-	JMP  dot4_128store
-
-dot4_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	ADDQ      $0x00000200, R15
-	ADDQ      $0x00000080, R8
-
-dot4_128end:
-dot4Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot4Step128
+dot4_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot4_128step
 
 	// 4 outputs, 64 bytes a step
-	JMP dot4Next64
+	JMP dot4_64next
+	PCALIGN $0x40
 
-dot4Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot4_64resume
+dot4_64step:
+	TESTQ           R9, R9
+	JNE             dot4_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot4_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z4
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VPANDD          Z31, Z4, Z4
 	VPANDD          Z31, Z5, Z5
@@ -1012,14 +1046,16 @@ dot4Step64:
 	VPSHUFB         Z4, Z18, Z20
 	VPSHUFB         Z5, Z19, Z21
 	VPXORD          Z20, Z21, Z3
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000080, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot4_64store
+	JEQ             dot4_64store
+	PCALIGN         $0x40
 
 dot4_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VPANDD          Z31, Z4, Z4
 	VPANDD          Z31, Z5, Z5
@@ -1043,14 +1079,15 @@ dot4_64source:
 	VPSHUFB         Z4, Z18, Z20
 	VPSHUFB         Z5, Z19, Z21
 	VPTERNLOGD      $0x96, Z20, Z21, Z3
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000080, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot4_64source
+	JNE             dot4_64source
 
 dot4_64store:
 	TESTQ     R15, R15
 	JNE       dot4_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
@@ -1059,16 +1096,108 @@ dot4_64store:
 	VMOVDQU64 Z2, (AX)(R8*1)
 	MOVQ      72(CX), AX
 	VMOVDQU64 Z3, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot4_64end
 
-dot4_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	ADDQ      $0x18, R11
-	JMP       dot4_64moreOnes
+dot4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot4_64step
+
+dot4_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	JMP        dot4_128nextOnes
+
+dot4_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	ADDQ      $0x00000200, R14
+	TESTQ     R9, R9
+	JEQ       dot4_128noOnes
+
+dot4_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z8
+	VPXORD     Z8, Z0, Z0
+	VPXORD     Z8, Z2, Z2
+	VPXORD     Z8, Z4, Z4
+	VPXORD     Z8, Z6, Z6
+	VMOVDQU64  64(AX)(R8*1), Z8
+	VPXORD     Z8, Z1, Z1
+	VPXORD     Z8, Z3, Z3
+	VPXORD     Z8, Z5, Z5
+	VPXORD     Z8, Z7, Z7
+
+dot4_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_128ones
+
+dot4_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot4_128source
+	JMP  dot4_128store
+
+dot4_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	ADDQ      $0x00000200, R15
+	JMP       dot4_128turn
+
+dot4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	JMP        dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -1076,25 +1205,27 @@ dot4_64resume:
 	VMOVDQU64 128(R14), Z2
 	VMOVDQU64 192(R14), Z3
 	ADDQ      $0x00000100, R14
-
-dot4_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot4_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot4_64noOnes
 
 dot4_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z4
-	VPXORD    Z4, Z0, Z0
-	VPXORD    Z4, Z1, Z1
-	VPXORD    Z4, Z2, Z2
-	VPXORD    Z4, Z3, Z3
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot4_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z2, Z2
+	VPXORD     Z4, Z3, Z3
+
+dot4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_64ones
 
 dot4_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot4_64source
+	JNE  dot4_64source
 	JMP  dot4_64store
 
 dot4_64park:
@@ -1103,36 +1234,23 @@ dot4_64park:
 	VMOVDQU64 Z2, 128(R15)
 	VMOVDQU64 Z3, 192(R15)
 	ADDQ      $0x00000100, R15
-	ADDQ      $0x00000040, R8
-
-dot4_64end:
-dot4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot4Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot4Step64
+	JMP       dot4_64turn
 
 dot5:
-	// 5 outputs, 128 bytes a step
-	JMP dot5Next128
+	MOVQ $0x000000a0, SI
 
-dot5Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot5_128resume
+	// 5 outputs, 128 bytes a step
+	JMP dot5_128next
+	PCALIGN $0x40
+
+dot5_128step:
+	TESTQ           R9, R9
+	JNE             dot5_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot5_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VPANDD          Z31, Z10, Z10
@@ -1179,15 +1297,18 @@ dot5Step128:
 	VPSHUFB         Z11, Z14, Z18
 	VPSHUFB         Z13, Z15, Z19
 	VPXORD          Z18, Z19, Z9
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000a0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot5_128store
+	JEQ             dot5_128store
+	PCALIGN         $0x40
 
 dot5_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VPANDD          Z31, Z10, Z10
@@ -1234,14 +1355,15 @@ dot5_128source:
 	VPSHUFB         Z11, Z14, Z18
 	VPSHUFB         Z13, Z15, Z19
 	VPTERNLOGD      $0x96, Z18, Z19, Z9
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000a0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot5_128source
+	JNE             dot5_128source
 
 dot5_128store:
 	TESTQ     R15, R15
 	JNE       dot5_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -1257,97 +1379,30 @@ dot5_128store:
 	MOVQ      96(CX), AX
 	VMOVDQU64 Z8, (AX)(R8*1)
 	VMOVDQU64 Z9, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot5_128end
 
-dot5_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	VMOVDQU64 Z0, Z8
-	VMOVDQU64 Z1, Z9
-	ADDQ      $0x18, R11
-	JMP       dot5_128moreOnes
+dot5_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot5_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	ADDQ      $0x00000280, R14
-
-dot5_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot5_128noOnes
-
-dot5_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z10
-	VPXORD    Z10, Z0, Z0
-	VPXORD    Z10, Z2, Z2
-	VPXORD    Z10, Z4, Z4
-	VPXORD    Z10, Z6, Z6
-	VPXORD    Z10, Z8, Z8
-	VMOVDQU64 64(AX)(R8*1), Z10
-	VPXORD    Z10, Z1, Z1
-	VPXORD    Z10, Z3, Z3
-	VPXORD    Z10, Z5, Z5
-	VPXORD    Z10, Z7, Z7
-	VPXORD    Z10, Z9, Z9
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot5_128ones
-
-dot5_128noOnes:
-	CMPQ R11, R13
-	JB   dot5_128source
-	JMP  dot5_128store
-
-dot5_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	ADDQ      $0x00000280, R15
-	ADDQ      $0x00000080, R8
-
-dot5_128end:
-dot5Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot5Step128
+dot5_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot5_128step
 
 	// 5 outputs, 64 bytes a step
-	JMP dot5Next64
+	JMP dot5_64next
+	PCALIGN $0x40
 
-dot5Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot5_64resume
+dot5_64step:
+	TESTQ           R9, R9
+	JNE             dot5_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot5_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z5
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VPANDD          Z31, Z5, Z5
 	VPANDD          Z31, Z6, Z6
@@ -1376,14 +1431,16 @@ dot5Step64:
 	VPSHUFB         Z5, Z23, Z25
 	VPSHUFB         Z6, Z24, Z26
 	VPXORD          Z25, Z26, Z4
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000a0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot5_64store
+	JEQ             dot5_64store
+	PCALIGN         $0x40
 
 dot5_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VPANDD          Z31, Z5, Z5
 	VPANDD          Z31, Z6, Z6
@@ -1412,14 +1469,15 @@ dot5_64source:
 	VPSHUFB         Z5, Z23, Z25
 	VPSHUFB         Z6, Z24, Z26
 	VPTERNLOGD      $0x96, Z25, Z26, Z4
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000a0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot5_64source
+	JNE             dot5_64source
 
 dot5_64store:
 	TESTQ     R15, R15
 	JNE       dot5_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
@@ -1430,17 +1488,117 @@ dot5_64store:
 	VMOVDQU64 Z3, (AX)(R8*1)
 	MOVQ      96(CX), AX
 	VMOVDQU64 Z4, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot5_64end
 
-dot5_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	VMOVDQU64 Z0, Z4
-	ADDQ      $0x18, R11
-	JMP       dot5_64moreOnes
+dot5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot5_64step
+
+dot5_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	JMP        dot5_128nextOnes
+
+dot5_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	ADDQ      $0x00000280, R14
+	TESTQ     R9, R9
+	JEQ       dot5_128noOnes
+
+dot5_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z10
+	VPXORD     Z10, Z0, Z0
+	VPXORD     Z10, Z2, Z2
+	VPXORD     Z10, Z4, Z4
+	VPXORD     Z10, Z6, Z6
+	VPXORD     Z10, Z8, Z8
+	VMOVDQU64  64(AX)(R8*1), Z10
+	VPXORD     Z10, Z1, Z1
+	VPXORD     Z10, Z3, Z3
+	VPXORD     Z10, Z5, Z5
+	VPXORD     Z10, Z7, Z7
+	VPXORD     Z10, Z9, Z9
+
+dot5_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_128ones
+
+dot5_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot5_128source
+	JMP  dot5_128store
+
+dot5_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	ADDQ      $0x00000280, R15
+	JMP       dot5_128turn
+
+dot5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	VMOVDQU64  Z0, Z4
+	JMP        dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -1449,26 +1607,28 @@ dot5_64resume:
 	VMOVDQU64 192(R14), Z3
 	VMOVDQU64 256(R14), Z4
 	ADDQ      $0x00000140, R14
-
-dot5_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot5_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot5_64noOnes
 
 dot5_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z5
-	VPXORD    Z5, Z0, Z0
-	VPXORD    Z5, Z1, Z1
-	VPXORD    Z5, Z2, Z2
-	VPXORD    Z5, Z3, Z3
-	VPXORD    Z5, Z4, Z4
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot5_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z5
+	VPXORD     Z5, Z0, Z0
+	VPXORD     Z5, Z1, Z1
+	VPXORD     Z5, Z2, Z2
+	VPXORD     Z5, Z3, Z3
+	VPXORD     Z5, Z4, Z4
+
+dot5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_64ones
 
 dot5_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot5_64source
+	JNE  dot5_64source
 	JMP  dot5_64store
 
 dot5_64park:
@@ -1478,36 +1638,23 @@ dot5_64park:
 	VMOVDQU64 Z3, 192(R15)
 	VMOVDQU64 Z4, 256(R15)
 	ADDQ      $0x00000140, R15
-	ADDQ      $0x00000040, R8
-
-dot5_64end:
-dot5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot5Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot5Step64
+	JMP       dot5_64turn
 
 dot6:
-	// 6 outputs, 128 bytes a step
-	JMP dot6Next128
+	MOVQ $0x000000c0, SI
 
-dot6Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot6_128resume
+	// 6 outputs, 128 bytes a step
+	JMP dot6_128next
+	PCALIGN $0x40
+
+dot6_128step:
+	TESTQ           R9, R9
+	JNE             dot6_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot6_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VPANDD          Z31, Z12, Z12
@@ -1562,15 +1709,18 @@ dot6Step128:
 	VPSHUFB         Z13, Z22, Z26
 	VPSHUFB         Z15, Z23, Z27
 	VPXORD          Z26, Z27, Z11
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000c0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot6_128store
+	JEQ             dot6_128store
+	PCALIGN         $0x40
 
 dot6_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VPANDD          Z31, Z12, Z12
@@ -1625,14 +1775,15 @@ dot6_128source:
 	VPSHUFB         Z13, Z22, Z26
 	VPSHUFB         Z15, Z23, Z27
 	VPTERNLOGD      $0x96, Z26, Z27, Z11
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000c0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot6_128source
+	JNE             dot6_128source
 
 dot6_128store:
 	TESTQ     R15, R15
 	JNE       dot6_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -1651,105 +1802,30 @@ dot6_128store:
 	MOVQ      120(CX), AX
 	VMOVDQU64 Z10, (AX)(R8*1)
 	VMOVDQU64 Z11, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot6_128end
 
-dot6_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	VMOVDQU64 Z0, Z8
-	VMOVDQU64 Z1, Z9
-	VMOVDQU64 Z0, Z10
-	VMOVDQU64 Z1, Z11
-	ADDQ      $0x18, R11
-	JMP       dot6_128moreOnes
+dot6_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot6_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	VMOVDQU64 640(R14), Z10
-	VMOVDQU64 704(R14), Z11
-	ADDQ      $0x00000300, R14
-
-dot6_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot6_128noOnes
-
-dot6_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z12
-	VPXORD    Z12, Z0, Z0
-	VPXORD    Z12, Z2, Z2
-	VPXORD    Z12, Z4, Z4
-	VPXORD    Z12, Z6, Z6
-	VPXORD    Z12, Z8, Z8
-	VPXORD    Z12, Z10, Z10
-	VMOVDQU64 64(AX)(R8*1), Z12
-	VPXORD    Z12, Z1, Z1
-	VPXORD    Z12, Z3, Z3
-	VPXORD    Z12, Z5, Z5
-	VPXORD    Z12, Z7, Z7
-	VPXORD    Z12, Z9, Z9
-	VPXORD    Z12, Z11, Z11
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot6_128ones
-
-dot6_128noOnes:
-	CMPQ R11, R13
-	JB   dot6_128source
-	JMP  dot6_128store
-
-dot6_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	VMOVDQU64 Z10, 640(R15)
-	VMOVDQU64 Z11, 704(R15)
-	ADDQ      $0x00000300, R15
-	ADDQ      $0x00000080, R8
-
-dot6_128end:
-dot6Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot6Step128
+dot6_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot6_128step
 
 	// 6 outputs, 64 bytes a step
-	JMP dot6Next64
+	JMP dot6_64next
+	PCALIGN $0x40
 
-dot6Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             dot6_64resume
+dot6_64step:
+	TESTQ           R9, R9
+	JNE             dot6_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              dot6_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z6
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VPANDD          Z31, Z6, Z6
 	VPANDD          Z31, Z7, Z7
@@ -1783,14 +1859,16 @@ dot6Step64:
 	VPSHUFB         Z6, Z8, Z10
 	VPSHUFB         Z7, Z9, Z11
 	VPXORD          Z10, Z11, Z5
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000c0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             dot6_64store
+	JEQ             dot6_64store
+	PCALIGN         $0x40
 
 dot6_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VPANDD          Z31, Z6, Z6
 	VPANDD          Z31, Z7, Z7
@@ -1824,14 +1902,15 @@ dot6_64source:
 	VPSHUFB         Z6, Z8, Z10
 	VPSHUFB         Z7, Z9, Z11
 	VPTERNLOGD      $0x96, Z10, Z11, Z5
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000c0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              dot6_64source
+	JNE             dot6_64source
 
 dot6_64store:
 	TESTQ     R15, R15
 	JNE       dot6_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
@@ -1844,18 +1923,126 @@ dot6_64store:
 	VMOVDQU64 Z4, (AX)(R8*1)
 	MOVQ      120(CX), AX
 	VMOVDQU64 Z5, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot6_64end
 
-dot6_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z0, Z5
-	ADDQ      $0x18, R11
-	JMP       dot6_64moreOnes
+dot6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot6_64step
+
+dot6_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	VMOVDQU64  Z0, Z10
+	VMOVDQU64  Z1, Z11
+	JMP        dot6_128nextOnes
+
+dot6_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	VMOVDQU64 640(R14), Z10
+	VMOVDQU64 704(R14), Z11
+	ADDQ      $0x00000300, R14
+	TESTQ     R9, R9
+	JEQ       dot6_128noOnes
+
+dot6_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z12
+	VPXORD     Z12, Z0, Z0
+	VPXORD     Z12, Z2, Z2
+	VPXORD     Z12, Z4, Z4
+	VPXORD     Z12, Z6, Z6
+	VPXORD     Z12, Z8, Z8
+	VPXORD     Z12, Z10, Z10
+	VMOVDQU64  64(AX)(R8*1), Z12
+	VPXORD     Z12, Z1, Z1
+	VPXORD     Z12, Z3, Z3
+	VPXORD     Z12, Z5, Z5
+	VPXORD     Z12, Z7, Z7
+	VPXORD     Z12, Z9, Z9
+	VPXORD     Z12, Z11, Z11
+
+dot6_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_128ones
+
+dot6_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot6_128source
+	JMP  dot6_128store
+
+dot6_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	VMOVDQU64 Z10, 640(R15)
+	VMOVDQU64 Z11, 704(R15)
+	ADDQ      $0x00000300, R15
+	JMP       dot6_128turn
+
+dot6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z0, Z5
+	JMP        dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -1865,27 +2052,29 @@ dot6_64resume:
 	VMOVDQU64 256(R14), Z4
 	VMOVDQU64 320(R14), Z5
 	ADDQ      $0x00000180, R14
-
-dot6_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot6_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot6_64noOnes
 
 dot6_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z6
-	VPXORD    Z6, Z0, Z0
-	VPXORD    Z6, Z1, Z1
-	VPXORD    Z6, Z2, Z2
-	VPXORD    Z6, Z3, Z3
-	VPXORD    Z6, Z4, Z4
-	VPXORD    Z6, Z5, Z5
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot6_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z4, Z4
+	VPXORD     Z6, Z5, Z5
+
+dot6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_64ones
 
 dot6_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot6_64source
+	JNE  dot6_64source
 	JMP  dot6_64store
 
 dot6_64park:
@@ -1896,36 +2085,23 @@ dot6_64park:
 	VMOVDQU64 Z4, 256(R15)
 	VMOVDQU64 Z5, 320(R15)
 	ADDQ      $0x00000180, R15
-	ADDQ      $0x00000040, R8
-
-dot6_64end:
-dot6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot6Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot6Step64
+	JMP       dot6_64turn
 
 sum2:
-	// 2 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum2Next128
+	MOVQ $0x00000020, SI
 
-sum2Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             sum2_128resume
+	// 2 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum2_128next
+	PCALIGN $0x40
+
+sum2_128step:
+	TESTQ           R9, R9
+	JNE             sum2_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              sum2_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VMOVDQU64       Z4, Z0
@@ -1942,15 +2118,18 @@ sum2Step128:
 	VPSHUFB         Z5, Z14, Z18
 	VPSHUFB         Z7, Z15, Z19
 	VPXORD          Z18, Z19, Z3
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000020, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             sum2_128store
+	JEQ             sum2_128store
+	PCALIGN         $0x40
 
 sum2_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VPXORD          Z4, Z0, Z0
@@ -1967,87 +2146,45 @@ sum2_128source:
 	VPSHUFB         Z5, Z14, Z18
 	VPSHUFB         Z7, Z15, Z19
 	VPTERNLOGD      $0x96, Z18, Z19, Z3
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000020, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              sum2_128source
+	JNE             sum2_128source
 
 sum2_128store:
 	TESTQ     R15, R15
 	JNE       sum2_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
 	MOVQ      24(CX), AX
 	VMOVDQU64 Z2, (AX)(R8*1)
 	VMOVDQU64 Z3, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       sum2_128end
 
-sum2_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	ADDQ      $0x18, R11
-	JMP       sum2_128moreOnes
+sum2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-sum2_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	ADDQ      $0x00000100, R14
-
-sum2_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_128noOnes
-
-sum2_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z4
-	VPXORD    Z4, Z0, Z0
-	VPXORD    Z4, Z2, Z2
-	VMOVDQU64 64(AX)(R8*1), Z4
-	VPXORD    Z4, Z1, Z1
-	VPXORD    Z4, Z3, Z3
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum2_128ones
-
-sum2_128noOnes:
-	CMPQ R11, R13
-	JB   sum2_128source
-	JMP  sum2_128store
-
-sum2_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	ADDQ      $0x00000100, R15
-	ADDQ      $0x00000080, R8
-
-sum2_128end:
-sum2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum2Step128
+sum2_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_128step
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum2Next64
+	JMP sum2_64next
+	PCALIGN $0x40
 
-sum2Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             sum2_64resume
+sum2_64step:
+	TESTQ           R9, R9
+	JNE             sum2_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              sum2_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z2
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VMOVDQU64       Z2, Z0
 	VPANDD          Z31, Z2, Z2
@@ -2057,14 +2194,16 @@ sum2Step64:
 	VPSHUFB         Z2, Z8, Z10
 	VPSHUFB         Z3, Z9, Z11
 	VPXORD          Z10, Z11, Z1
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000020, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             sum2_64store
+	JEQ             sum2_64store
+	PCALIGN         $0x40
 
 sum2_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VPXORD          Z2, Z0, Z0
 	VPANDD          Z31, Z2, Z2
@@ -2074,84 +2213,150 @@ sum2_64source:
 	VPSHUFB         Z2, Z8, Z10
 	VPSHUFB         Z3, Z9, Z11
 	VPTERNLOGD      $0x96, Z10, Z11, Z1
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000020, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              sum2_64source
+	JNE             sum2_64source
 
 sum2_64store:
 	TESTQ     R15, R15
 	JNE       sum2_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
 	VMOVDQU64 Z1, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       sum2_64end
 
-sum2_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	ADDQ      $0x18, R11
-	JMP       sum2_64moreOnes
+sum2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum2_64step
+
+sum2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	JMP        sum2_128nextOnes
+
+sum2_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	ADDQ      $0x00000100, R14
+	TESTQ     R9, R9
+	JEQ       sum2_128noOnes
+
+sum2_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z2, Z2
+	VMOVDQU64  64(AX)(R8*1), Z4
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z3, Z3
+
+sum2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_128ones
+
+sum2_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum2_128source
+	JMP  sum2_128store
+
+sum2_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	ADDQ      $0x00000100, R15
+	JMP       sum2_128turn
+
+sum2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	JMP        sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	ADDQ      $0x00000080, R14
-
-sum2_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum2_64noOnes
 
 sum2_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z2
-	VPXORD    Z2, Z0, Z0
-	VPXORD    Z2, Z1, Z1
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum2_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z2
+	VPXORD     Z2, Z0, Z0
+	VPXORD     Z2, Z1, Z1
+
+sum2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_64ones
 
 sum2_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum2_64source
+	JNE  sum2_64source
 	JMP  sum2_64store
 
 sum2_64park:
 	VMOVDQU64 Z0, (R15)
 	VMOVDQU64 Z1, 64(R15)
 	ADDQ      $0x00000080, R15
-	ADDQ      $0x00000040, R8
-
-sum2_64end:
-sum2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum2Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum2Step64
+	JMP       sum2_64turn
 
 sum3:
-	// 3 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum3Next128
+	MOVQ $0x00000040, SI
 
-sum3Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             sum3_128resume
+	// 3 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum3_128next
+	PCALIGN $0x40
+
+sum3_128step:
+	TESTQ           R9, R9
+	JNE             sum3_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              sum3_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VMOVDQU64       Z6, Z0
@@ -2176,15 +2381,18 @@ sum3Step128:
 	VPSHUFB         Z7, Z22, Z26
 	VPSHUFB         Z9, Z23, Z27
 	VPXORD          Z26, Z27, Z5
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000040, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             sum3_128store
+	JEQ             sum3_128store
+	PCALIGN         $0x40
 
 sum3_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VPXORD          Z6, Z0, Z0
@@ -2209,14 +2417,15 @@ sum3_128source:
 	VPSHUFB         Z7, Z22, Z26
 	VPSHUFB         Z9, Z23, Z27
 	VPTERNLOGD      $0x96, Z26, Z27, Z5
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000040, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              sum3_128source
+	JNE             sum3_128source
 
 sum3_128store:
 	TESTQ     R15, R15
 	JNE       sum3_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -2226,81 +2435,30 @@ sum3_128store:
 	MOVQ      48(CX), AX
 	VMOVDQU64 Z4, (AX)(R8*1)
 	VMOVDQU64 Z5, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       sum3_128end
 
-sum3_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	ADDQ      $0x18, R11
-	JMP       sum3_128moreOnes
+sum3_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-sum3_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	ADDQ      $0x00000180, R14
-
-sum3_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum3_128noOnes
-
-sum3_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z6
-	VPXORD    Z6, Z0, Z0
-	VPXORD    Z6, Z2, Z2
-	VPXORD    Z6, Z4, Z4
-	VMOVDQU64 64(AX)(R8*1), Z6
-	VPXORD    Z6, Z1, Z1
-	VPXORD    Z6, Z3, Z3
-	VPXORD    Z6, Z5, Z5
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum3_128ones
-
-sum3_128noOnes:
-	CMPQ R11, R13
-	JB   sum3_128source
-	JMP  sum3_128store
-
-sum3_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	ADDQ      $0x00000180, R15
-	ADDQ      $0x00000080, R8
-
-sum3_128end:
-sum3Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum3Step128
+sum3_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum3_128step
 
 	// 3 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum3Next64
+	JMP sum3_64next
+	PCALIGN $0x40
 
-sum3Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             sum3_64resume
+sum3_64step:
+	TESTQ           R9, R9
+	JNE             sum3_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              sum3_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z3
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VMOVDQU64       Z3, Z0
 	VPANDD          Z31, Z3, Z3
@@ -2315,14 +2473,16 @@ sum3Step64:
 	VPSHUFB         Z3, Z13, Z15
 	VPSHUFB         Z4, Z14, Z16
 	VPXORD          Z15, Z16, Z2
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000040, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             sum3_64store
+	JEQ             sum3_64store
+	PCALIGN         $0x40
 
 sum3_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VPXORD          Z3, Z0, Z0
 	VPANDD          Z31, Z3, Z3
@@ -2337,53 +2497,140 @@ sum3_64source:
 	VPSHUFB         Z3, Z13, Z15
 	VPSHUFB         Z4, Z14, Z16
 	VPTERNLOGD      $0x96, Z15, Z16, Z2
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000040, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              sum3_64source
+	JNE             sum3_64source
 
 sum3_64store:
 	TESTQ     R15, R15
 	JNE       sum3_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
 	VMOVDQU64 Z1, (AX)(R8*1)
 	MOVQ      48(CX), AX
 	VMOVDQU64 Z2, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       sum3_64end
 
-sum3_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	ADDQ      $0x18, R11
-	JMP       sum3_64moreOnes
+sum3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum3_64step
+
+sum3_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	JMP        sum3_128nextOnes
+
+sum3_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	ADDQ      $0x00000180, R14
+	TESTQ     R9, R9
+	JEQ       sum3_128noOnes
+
+sum3_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z4, Z4
+	VMOVDQU64  64(AX)(R8*1), Z6
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z5, Z5
+
+sum3_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_128ones
+
+sum3_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum3_128source
+	JMP  sum3_128store
+
+sum3_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	ADDQ      $0x00000180, R15
+	JMP       sum3_128turn
+
+sum3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	JMP        sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	VMOVDQU64 128(R14), Z2
 	ADDQ      $0x000000c0, R14
-
-sum3_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum3_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum3_64noOnes
 
 sum3_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z3
-	VPXORD    Z3, Z0, Z0
-	VPXORD    Z3, Z1, Z1
-	VPXORD    Z3, Z2, Z2
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum3_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z3
+	VPXORD     Z3, Z0, Z0
+	VPXORD     Z3, Z1, Z1
+	VPXORD     Z3, Z2, Z2
+
+sum3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_64ones
 
 sum3_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum3_64source
+	JNE  sum3_64source
 	JMP  sum3_64store
 
 sum3_64park:
@@ -2391,36 +2638,23 @@ sum3_64park:
 	VMOVDQU64 Z1, 64(R15)
 	VMOVDQU64 Z2, 128(R15)
 	ADDQ      $0x000000c0, R15
-	ADDQ      $0x00000040, R8
-
-sum3_64end:
-sum3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum3Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum3Step64
+	JMP       sum3_64turn
 
 sum4:
-	// 4 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum4Next128
+	MOVQ $0x00000060, SI
 
-sum4Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             sum4_128resume
+	// 4 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum4_128next
+	PCALIGN $0x40
+
+sum4_128step:
+	TESTQ           R9, R9
+	JNE             sum4_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              sum4_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VMOVDQU64       Z8, Z0
@@ -2453,15 +2687,18 @@ sum4Step128:
 	VPSHUFB         Z9, Z12, Z16
 	VPSHUFB         Z11, Z13, Z17
 	VPXORD          Z16, Z17, Z7
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000060, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             sum4_128store
+	JEQ             sum4_128store
+	PCALIGN         $0x40
 
 sum4_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VPXORD          Z8, Z0, Z0
@@ -2494,14 +2731,15 @@ sum4_128source:
 	VPSHUFB         Z9, Z12, Z16
 	VPSHUFB         Z11, Z13, Z17
 	VPTERNLOGD      $0x96, Z16, Z17, Z7
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000060, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              sum4_128source
+	JNE             sum4_128source
 
 sum4_128store:
 	TESTQ     R15, R15
 	JNE       sum4_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -2514,89 +2752,30 @@ sum4_128store:
 	MOVQ      72(CX), AX
 	VMOVDQU64 Z6, (AX)(R8*1)
 	VMOVDQU64 Z7, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       sum4_128end
 
-sum4_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	ADDQ      $0x18, R11
-	JMP       sum4_128moreOnes
+sum4_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-sum4_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	ADDQ      $0x00000200, R14
-
-sum4_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum4_128noOnes
-
-sum4_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z8
-	VPXORD    Z8, Z0, Z0
-	VPXORD    Z8, Z2, Z2
-	VPXORD    Z8, Z4, Z4
-	VPXORD    Z8, Z6, Z6
-	VMOVDQU64 64(AX)(R8*1), Z8
-	VPXORD    Z8, Z1, Z1
-	VPXORD    Z8, Z3, Z3
-	VPXORD    Z8, Z5, Z5
-	VPXORD    Z8, Z7, Z7
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum4_128ones
-
-sum4_128noOnes:
-	CMPQ R11, R13
-	JB   sum4_128source
-	JMP  sum4_128store
-
-sum4_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	ADDQ      $0x00000200, R15
-	ADDQ      $0x00000080, R8
-
-sum4_128end:
-sum4Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum4Step128
+sum4_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum4_128step
 
 	// 4 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum4Next64
+	JMP sum4_64next
+	PCALIGN $0x40
 
-sum4Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             sum4_64resume
+sum4_64step:
+	TESTQ           R9, R9
+	JNE             sum4_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              sum4_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z4
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VMOVDQU64       Z4, Z0
 	VPANDD          Z31, Z4, Z4
@@ -2616,14 +2795,16 @@ sum4Step64:
 	VPSHUFB         Z4, Z18, Z20
 	VPSHUFB         Z5, Z19, Z21
 	VPXORD          Z20, Z21, Z3
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000060, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             sum4_64store
+	JEQ             sum4_64store
+	PCALIGN         $0x40
 
 sum4_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VPXORD          Z4, Z0, Z0
 	VPANDD          Z31, Z4, Z4
@@ -2643,14 +2824,15 @@ sum4_64source:
 	VPSHUFB         Z4, Z18, Z20
 	VPSHUFB         Z5, Z19, Z21
 	VPTERNLOGD      $0x96, Z20, Z21, Z3
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000060, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              sum4_64source
+	JNE             sum4_64source
 
 sum4_64store:
 	TESTQ     R15, R15
 	JNE       sum4_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
@@ -2659,16 +2841,108 @@ sum4_64store:
 	VMOVDQU64 Z2, (AX)(R8*1)
 	MOVQ      72(CX), AX
 	VMOVDQU64 Z3, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       sum4_64end
 
-sum4_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	ADDQ      $0x18, R11
-	JMP       sum4_64moreOnes
+sum4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum4_64step
+
+sum4_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	JMP        sum4_128nextOnes
+
+sum4_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	ADDQ      $0x00000200, R14
+	TESTQ     R9, R9
+	JEQ       sum4_128noOnes
+
+sum4_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z8
+	VPXORD     Z8, Z0, Z0
+	VPXORD     Z8, Z2, Z2
+	VPXORD     Z8, Z4, Z4
+	VPXORD     Z8, Z6, Z6
+	VMOVDQU64  64(AX)(R8*1), Z8
+	VPXORD     Z8, Z1, Z1
+	VPXORD     Z8, Z3, Z3
+	VPXORD     Z8, Z5, Z5
+	VPXORD     Z8, Z7, Z7
+
+sum4_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_128ones
+
+sum4_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum4_128source
+	JMP  sum4_128store
+
+sum4_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	ADDQ      $0x00000200, R15
+	JMP       sum4_128turn
+
+sum4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	JMP        sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -2676,25 +2950,27 @@ sum4_64resume:
 	VMOVDQU64 128(R14), Z2
 	VMOVDQU64 192(R14), Z3
 	ADDQ      $0x00000100, R14
-
-sum4_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum4_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum4_64noOnes
 
 sum4_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z4
-	VPXORD    Z4, Z0, Z0
-	VPXORD    Z4, Z1, Z1
-	VPXORD    Z4, Z2, Z2
-	VPXORD    Z4, Z3, Z3
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum4_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z2, Z2
+	VPXORD     Z4, Z3, Z3
+
+sum4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_64ones
 
 sum4_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum4_64source
+	JNE  sum4_64source
 	JMP  sum4_64store
 
 sum4_64park:
@@ -2703,36 +2979,23 @@ sum4_64park:
 	VMOVDQU64 Z2, 128(R15)
 	VMOVDQU64 Z3, 192(R15)
 	ADDQ      $0x00000100, R15
-	ADDQ      $0x00000040, R8
-
-sum4_64end:
-sum4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum4Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum4Step64
+	JMP       sum4_64turn
 
 sum5:
-	// 5 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum5Next128
+	MOVQ $0x00000080, SI
 
-sum5Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             sum5_128resume
+	// 5 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum5_128next
+	PCALIGN $0x40
+
+sum5_128step:
+	TESTQ           R9, R9
+	JNE             sum5_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              sum5_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VMOVDQU64       Z10, Z0
@@ -2773,15 +3036,18 @@ sum5Step128:
 	VPSHUFB         Z11, Z14, Z18
 	VPSHUFB         Z13, Z15, Z19
 	VPXORD          Z18, Z19, Z9
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000080, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             sum5_128store
+	JEQ             sum5_128store
+	PCALIGN         $0x40
 
 sum5_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VPXORD          Z10, Z0, Z0
@@ -2822,14 +3088,15 @@ sum5_128source:
 	VPSHUFB         Z11, Z14, Z18
 	VPSHUFB         Z13, Z15, Z19
 	VPTERNLOGD      $0x96, Z18, Z19, Z9
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000080, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              sum5_128source
+	JNE             sum5_128source
 
 sum5_128store:
 	TESTQ     R15, R15
 	JNE       sum5_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -2845,97 +3112,30 @@ sum5_128store:
 	MOVQ      96(CX), AX
 	VMOVDQU64 Z8, (AX)(R8*1)
 	VMOVDQU64 Z9, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       sum5_128end
 
-sum5_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	VMOVDQU64 Z0, Z8
-	VMOVDQU64 Z1, Z9
-	ADDQ      $0x18, R11
-	JMP       sum5_128moreOnes
+sum5_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-sum5_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	ADDQ      $0x00000280, R14
-
-sum5_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum5_128noOnes
-
-sum5_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z10
-	VPXORD    Z10, Z0, Z0
-	VPXORD    Z10, Z2, Z2
-	VPXORD    Z10, Z4, Z4
-	VPXORD    Z10, Z6, Z6
-	VPXORD    Z10, Z8, Z8
-	VMOVDQU64 64(AX)(R8*1), Z10
-	VPXORD    Z10, Z1, Z1
-	VPXORD    Z10, Z3, Z3
-	VPXORD    Z10, Z5, Z5
-	VPXORD    Z10, Z7, Z7
-	VPXORD    Z10, Z9, Z9
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum5_128ones
-
-sum5_128noOnes:
-	CMPQ R11, R13
-	JB   sum5_128source
-	JMP  sum5_128store
-
-sum5_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	ADDQ      $0x00000280, R15
-	ADDQ      $0x00000080, R8
-
-sum5_128end:
-sum5Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum5Step128
+sum5_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum5_128step
 
 	// 5 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum5Next64
+	JMP sum5_64next
+	PCALIGN $0x40
 
-sum5Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             sum5_64resume
+sum5_64step:
+	TESTQ           R9, R9
+	JNE             sum5_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              sum5_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z5
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VMOVDQU64       Z5, Z0
 	VPANDD          Z31, Z5, Z5
@@ -2960,14 +3160,16 @@ sum5Step64:
 	VPSHUFB         Z5, Z23, Z25
 	VPSHUFB         Z6, Z24, Z26
 	VPXORD          Z25, Z26, Z4
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000080, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             sum5_64store
+	JEQ             sum5_64store
+	PCALIGN         $0x40
 
 sum5_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VPXORD          Z5, Z0, Z0
 	VPANDD          Z31, Z5, Z5
@@ -2992,14 +3194,15 @@ sum5_64source:
 	VPSHUFB         Z5, Z23, Z25
 	VPSHUFB         Z6, Z24, Z26
 	VPTERNLOGD      $0x96, Z25, Z26, Z4
-	ADDQ            $0x18, R11
-	ADDQ            $0x00000080, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              sum5_64source
+	JNE             sum5_64source
 
 sum5_64store:
 	TESTQ     R15, R15
 	JNE       sum5_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
@@ -3010,17 +3213,117 @@ sum5_64store:
 	VMOVDQU64 Z3, (AX)(R8*1)
 	MOVQ      96(CX), AX
 	VMOVDQU64 Z4, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       sum5_64end
 
-sum5_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	VMOVDQU64 Z0, Z4
-	ADDQ      $0x18, R11
-	JMP       sum5_64moreOnes
+sum5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum5_64step
+
+sum5_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	JMP        sum5_128nextOnes
+
+sum5_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	ADDQ      $0x00000280, R14
+	TESTQ     R9, R9
+	JEQ       sum5_128noOnes
+
+sum5_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z10
+	VPXORD     Z10, Z0, Z0
+	VPXORD     Z10, Z2, Z2
+	VPXORD     Z10, Z4, Z4
+	VPXORD     Z10, Z6, Z6
+	VPXORD     Z10, Z8, Z8
+	VMOVDQU64  64(AX)(R8*1), Z10
+	VPXORD     Z10, Z1, Z1
+	VPXORD     Z10, Z3, Z3
+	VPXORD     Z10, Z5, Z5
+	VPXORD     Z10, Z7, Z7
+	VPXORD     Z10, Z9, Z9
+
+sum5_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_128ones
+
+sum5_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum5_128source
+	JMP  sum5_128store
+
+sum5_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	ADDQ      $0x00000280, R15
+	JMP       sum5_128turn
+
+sum5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	VMOVDQU64  Z0, Z4
+	JMP        sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -3029,26 +3332,28 @@ sum5_64resume:
 	VMOVDQU64 192(R14), Z3
 	VMOVDQU64 256(R14), Z4
 	ADDQ      $0x00000140, R14
-
-sum5_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum5_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum5_64noOnes
 
 sum5_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z5
-	VPXORD    Z5, Z0, Z0
-	VPXORD    Z5, Z1, Z1
-	VPXORD    Z5, Z2, Z2
-	VPXORD    Z5, Z3, Z3
-	VPXORD    Z5, Z4, Z4
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum5_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z5
+	VPXORD     Z5, Z0, Z0
+	VPXORD     Z5, Z1, Z1
+	VPXORD     Z5, Z2, Z2
+	VPXORD     Z5, Z3, Z3
+	VPXORD     Z5, Z4, Z4
+
+sum5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_64ones
 
 sum5_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum5_64source
+	JNE  sum5_64source
 	JMP  sum5_64store
 
 sum5_64park:
@@ -3058,36 +3363,23 @@ sum5_64park:
 	VMOVDQU64 Z3, 192(R15)
 	VMOVDQU64 Z4, 256(R15)
 	ADDQ      $0x00000140, R15
-	ADDQ      $0x00000040, R8
-
-sum5_64end:
-sum5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum5Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum5Step64
+	JMP       sum5_64turn
 
 sum6:
-	// 6 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum6Next128
+	MOVQ $0x000000a0, SI
 
-sum6Step128:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             sum6_128resume
+	// 6 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum6_128next
+	PCALIGN $0x40
+
+sum6_128step:
+	TESTQ           R9, R9
+	JNE             sum6_128special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              sum6_128firstOnes
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VMOVDQU64       Z12, Z0
@@ -3136,15 +3428,18 @@ sum6Step128:
 	VPSHUFB         Z13, Z22, Z26
 	VPSHUFB         Z15, Z23, Z27
 	VPXORD          Z26, Z27, Z11
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000a0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             sum6_128store
+	JEQ             sum6_128store
+	PCALIGN         $0x40
 
 sum6_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
+	PREFETCHT0      128(AX)(R8*1)
+	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VPXORD          Z12, Z0, Z0
@@ -3193,14 +3488,15 @@ sum6_128source:
 	VPSHUFB         Z13, Z22, Z26
 	VPSHUFB         Z15, Z23, Z27
 	VPTERNLOGD      $0x96, Z26, Z27, Z11
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000a0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              sum6_128source
+	JNE             sum6_128source
 
 sum6_128store:
 	TESTQ     R15, R15
 	JNE       sum6_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -3219,105 +3515,30 @@ sum6_128store:
 	MOVQ      120(CX), AX
 	VMOVDQU64 Z10, (AX)(R8*1)
 	VMOVDQU64 Z11, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       sum6_128end
 
-sum6_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	VMOVDQU64 Z0, Z8
-	VMOVDQU64 Z1, Z9
-	VMOVDQU64 Z0, Z10
-	VMOVDQU64 Z1, Z11
-	ADDQ      $0x18, R11
-	JMP       sum6_128moreOnes
+sum6_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-sum6_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	VMOVDQU64 640(R14), Z10
-	VMOVDQU64 704(R14), Z11
-	ADDQ      $0x00000300, R14
-
-sum6_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum6_128noOnes
-
-sum6_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z12
-	VPXORD    Z12, Z0, Z0
-	VPXORD    Z12, Z2, Z2
-	VPXORD    Z12, Z4, Z4
-	VPXORD    Z12, Z6, Z6
-	VPXORD    Z12, Z8, Z8
-	VPXORD    Z12, Z10, Z10
-	VMOVDQU64 64(AX)(R8*1), Z12
-	VPXORD    Z12, Z1, Z1
-	VPXORD    Z12, Z3, Z3
-	VPXORD    Z12, Z5, Z5
-	VPXORD    Z12, Z7, Z7
-	VPXORD    Z12, Z9, Z9
-	VPXORD    Z12, Z11, Z11
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum6_128ones
-
-sum6_128noOnes:
-	CMPQ R11, R13
-	JB   sum6_128source
-	JMP  sum6_128store
-
-sum6_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	VMOVDQU64 Z10, 640(R15)
-	VMOVDQU64 Z11, 704(R15)
-	ADDQ      $0x00000300, R15
-	ADDQ      $0x00000080, R8
-
-sum6_128end:
-sum6Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum6Step128
+sum6_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum6_128step
 
 	// 6 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum6Next64
+	JMP sum6_64next
+	PCALIGN $0x40
 
-sum6Step64:
-	MOVQ            DX, R11
-	MOVQ            SI, R10
-	MOVQ            104(DI), BX
-	ADDQ            R8, BX
-	TESTQ           R14, R14
-	JNE             sum6_64resume
+sum6_64step:
+	TESTQ           R9, R9
+	JNE             sum6_64special
 	MOVQ            (R11), AX
-	CMPQ            R11, R12
-	JB              sum6_64firstOnes
 	VMOVDQU64       (AX)(R8*1), Z6
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VMOVDQU64       Z6, Z0
 	VPANDD          Z31, Z6, Z6
@@ -3347,14 +3568,16 @@ sum6Step64:
 	VPSHUFB         Z6, Z8, Z10
 	VPSHUFB         Z7, Z9, Z11
 	VPXORD          Z10, Z11, Z5
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000a0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JAE             sum6_64store
+	JEQ             sum6_64store
+	PCALIGN         $0x40
 
 sum6_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
+	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VPXORD          Z6, Z0, Z0
 	VPANDD          Z31, Z6, Z6
@@ -3384,14 +3607,15 @@ sum6_64source:
 	VPSHUFB         Z6, Z8, Z10
 	VPSHUFB         Z7, Z9, Z11
 	VPTERNLOGD      $0x96, Z10, Z11, Z5
-	ADDQ            $0x18, R11
-	ADDQ            $0x000000a0, R10
+	ADDQ            DX, R11
+	ADDQ            SI, R10
 	CMPQ            R11, R13
-	JB              sum6_64source
+	JNE             sum6_64source
 
 sum6_64store:
 	TESTQ     R15, R15
 	JNE       sum6_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
@@ -3404,18 +3628,126 @@ sum6_64store:
 	VMOVDQU64 Z4, (AX)(R8*1)
 	MOVQ      120(CX), AX
 	VMOVDQU64 Z5, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       sum6_64end
 
-sum6_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z0, Z5
-	ADDQ      $0x18, R11
-	JMP       sum6_64moreOnes
+sum6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum6_64step
+
+sum6_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	VMOVDQU64  Z0, Z10
+	VMOVDQU64  Z1, Z11
+	JMP        sum6_128nextOnes
+
+sum6_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	VMOVDQU64 640(R14), Z10
+	VMOVDQU64 704(R14), Z11
+	ADDQ      $0x00000300, R14
+	TESTQ     R9, R9
+	JEQ       sum6_128noOnes
+
+sum6_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z12
+	VPXORD     Z12, Z0, Z0
+	VPXORD     Z12, Z2, Z2
+	VPXORD     Z12, Z4, Z4
+	VPXORD     Z12, Z6, Z6
+	VPXORD     Z12, Z8, Z8
+	VPXORD     Z12, Z10, Z10
+	VMOVDQU64  64(AX)(R8*1), Z12
+	VPXORD     Z12, Z1, Z1
+	VPXORD     Z12, Z3, Z3
+	VPXORD     Z12, Z5, Z5
+	VPXORD     Z12, Z7, Z7
+	VPXORD     Z12, Z9, Z9
+	VPXORD     Z12, Z11, Z11
+
+sum6_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_128ones
+
+sum6_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum6_128source
+	JMP  sum6_128store
+
+sum6_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	VMOVDQU64 Z10, 640(R15)
+	VMOVDQU64 Z11, 704(R15)
+	ADDQ      $0x00000300, R15
+	JMP       sum6_128turn
+
+sum6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z0, Z5
+	JMP        sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -3425,27 +3757,29 @@ sum6_64resume:
 	VMOVDQU64 256(R14), Z4
 	VMOVDQU64 320(R14), Z5
 	ADDQ      $0x00000180, R14
-
-sum6_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum6_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum6_64noOnes
 
 sum6_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z6
-	VPXORD    Z6, Z0, Z0
-	VPXORD    Z6, Z1, Z1
-	VPXORD    Z6, Z2, Z2
-	VPXORD    Z6, Z3, Z3
-	VPXORD    Z6, Z4, Z4
-	VPXORD    Z6, Z5, Z5
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum6_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z4, Z4
+	VPXORD     Z6, Z5, Z5
+
+sum6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_64ones
 
 sum6_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum6_64source
+	JNE  sum6_64source
 	JMP  sum6_64store
 
 sum6_64park:
@@ -3456,19 +3790,7 @@ sum6_64park:
 	VMOVDQU64 Z4, 256(R15)
 	VMOVDQU64 Z5, 320(R15)
 	ADDQ      $0x00000180, R15
-	ADDQ      $0x00000040, R8
-
-sum6_64end:
-sum6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum6Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum6Step64
+	JMP       sum6_64turn
 
 done:
 	VZEROUPPER
@@ -4166,315 +4488,360 @@ DATA lastBytes<>+127(SB)/1, $0xff
 GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 
 // func dotGFNI512(p *pass)
-// Requires: AVX, AVX512F, GFNI
+// Requires: AVX, AVX512F, GFNI, MMX+
 TEXT ·dotGFNI512(SB), $0-8
 	MOVQ p+0(FP), DI
-	MOVQ (DI), CX
-	MOVQ 24(DI), DX
-	MOVQ 56(DI), BX
-	LEAQ (BX)(BX*2), BX
-	LEAQ (DX)(BX*8), R12
-	MOVQ 32(DI), BX
-	LEAQ (BX)(BX*2), BX
-	LEAQ (DX)(BX*8), R13
-	MOVQ 48(DI), SI
+	MOVQ 24(DI), R9
+	MOVQ 56(DI), CX
+	LEAQ (CX)(CX*2), CX
+	LEAQ (R9)(CX*8), R11
+	MOVQ 32(DI), CX
+	LEAQ (CX)(CX*2), CX
+	LEAQ (R9)(CX*8), R13
+	LEAQ -24(R11), R12
+	XORQ R13, R12
+	MOVQ $0x00000018, DX
+	MOVQ 48(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ 88(DI), R8
-	MOVQ 96(DI), R9
+	MOVQ 56(DI), R9
+	ORQ  R14, R9
 
 	// By the number of outputs
-	MOVQ 8(DI), BX
+	MOVQ 8(DI), CX
 	CMPQ 64(DI), $0x00
 	JNE  sums
-	CMPQ BX, $0x01
+	CMPQ CX, $0x01
 	JEQ  dot1
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  dot2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  dot3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  dot4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  dot5
 	JMP  dot6
 
 sums:
-	CMPQ BX, $0x02
+	CMPQ CX, $0x02
 	JEQ  sum2
-	CMPQ BX, $0x03
+	CMPQ CX, $0x03
 	JEQ  sum3
-	CMPQ BX, $0x04
+	CMPQ CX, $0x04
 	JEQ  sum4
-	CMPQ BX, $0x05
+	CMPQ CX, $0x05
 	JEQ  sum5
 	JMP  sum6
 
 dot1:
-	// One output, 128 bytes a step
-	JMP dot1Next128
+	MOVQ $0x00000008, SI
 
-dot1Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot1_128resume
+	// One output, 128 bytes a step
+	JMP dot1_128next
+	PCALIGN $0x40
+
+dot1_128step:
+	TESTQ          R9, R9
+	JNE            dot1_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot1_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      64(AX)(R8*1), Z3
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z2, Z0
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot1_128store
+	JEQ            dot1_128store
+	PCALIGN        $0x40
 
 dot1_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot1_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot1_128last
+	PCALIGN $0x40
 
 dot1_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z2
-	VMOVDQU64      (BX)(R8*1), Z4
+	VMOVDQU64      (CX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z3
-	VMOVDQU64      64(BX)(R8*1), Z5
+	VMOVDQU64      64(CX)(R8*1), Z5
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
-	VPBROADCASTQ   8(R10), Z7
+	VPBROADCASTQ   (R10)(SI*1), Z7
 	VGF2P8AFFINEQB $0x00, Z6, Z2, Z10
 	VGF2P8AFFINEQB $0x00, Z7, Z4, Z11
 	VPTERNLOGD     $0x96, Z10, Z11, Z0
 	VGF2P8AFFINEQB $0x00, Z6, Z3, Z12
 	VGF2P8AFFINEQB $0x00, Z7, Z5, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot1_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot1_128store
+	JEQ            dot1_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot1_128pair
 
 dot1_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      64(AX)(R8*1), Z3
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z2, Z5
 	VPXORD         Z5, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z6
 	VPXORD         Z6, Z1, Z1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot1_128source
+	JNE            dot1_128source
 
 dot1_128store:
 	TESTQ     R15, R15
 	JNE       dot1_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot1_128end
 
-dot1_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	ADDQ      $0x18, R11
-	JMP       dot1_128moreOnes
+dot1_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot1_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_128step
+
+	// One output, 64 bytes a step
+	JMP dot1_64next
+	PCALIGN $0x40
+
+dot1_64step:
+	TESTQ          R9, R9
+	JNE            dot1_64special
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z1
+	PREFETCHT0     64(AX)(R8*1)
+	VPBROADCASTQ   (R10), Z2
+	VGF2P8AFFINEQB $0x00, Z2, Z1, Z0
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot1_64store
+	PCALIGN        $0x40
+
+dot1_64source:
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot1_64last
+	PCALIGN $0x40
+
+dot1_64pair:
+	MOVQ           (R11), AX
+	MOVQ           (R11)(DX*1), CX
+	VMOVDQU64      (AX)(R8*1), Z1
+	VMOVDQU64      (CX)(R8*1), Z2
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
+	VPBROADCASTQ   (R10), Z3
+	VPBROADCASTQ   (R10)(SI*1), Z4
+	VGF2P8AFFINEQB $0x00, Z3, Z1, Z7
+	VGF2P8AFFINEQB $0x00, Z4, Z2, Z8
+	VPTERNLOGD     $0x96, Z7, Z8, Z0
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot1_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot1_64pair
+
+dot1_64last:
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z1
+	PREFETCHT0     64(AX)(R8*1)
+	VPBROADCASTQ   (R10), Z2
+	VGF2P8AFFINEQB $0x00, Z2, Z1, Z3
+	VPXORD         Z3, Z0, Z0
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JNE            dot1_64source
+
+dot1_64store:
+	TESTQ     R15, R15
+	JNE       dot1_64park
+	MOVQ      (DI), CX
+	MOVQ      (CX), AX
+	VMOVDQU64 Z0, (AX)(R8*1)
+
+dot1_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot1_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot1_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot1_64step
+
+dot1_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	JMP        dot1_128nextOnes
 
 dot1_128resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	ADDQ      $0x00000080, R14
-
-dot1_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_128noOnes
+	TESTQ     R9, R9
+	JEQ       dot1_128noOnes
 
 dot1_128ones:
-	MOVQ   (R11), AX
-	VPXORD (AX)(R8*1), Z0, Z0
-	VPXORD 64(AX)(R8*1), Z1, Z1
-	ADDQ   $0x18, R11
-	CMPQ   R11, R12
-	JB     dot1_128ones
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VPXORD     (AX)(R8*1), Z0, Z0
+	VPXORD     64(AX)(R8*1), Z1, Z1
+
+dot1_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_128ones
 
 dot1_128noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot1_128source
+	JNE  dot1_128source
 	JMP  dot1_128store
 
 dot1_128park:
 	VMOVDQU64 Z0, (R15)
 	VMOVDQU64 Z1, 64(R15)
 	ADDQ      $0x00000080, R15
-	ADDQ      $0x00000080, R8
+	JMP       dot1_128turn
 
-dot1_128end:
-dot1Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot1Step128
-
-	// One output, 64 bytes a step
-	JMP dot1Next64
-
-dot1Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot1_64resume
-	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot1_64firstOnes
-	VMOVDQU64      (AX)(R8*1), Z1
-	VPBROADCASTQ   (R10), Z2
-	VGF2P8AFFINEQB $0x00, Z2, Z1, Z0
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	CMPQ           R11, R13
-	JAE            dot1_64store
-
-dot1_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot1_64last
-
-dot1_64pair:
-	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
-	VMOVDQU64      (AX)(R8*1), Z1
-	VMOVDQU64      (BX)(R8*1), Z2
-	VPBROADCASTQ   (R10), Z3
-	VPBROADCASTQ   8(R10), Z4
-	VGF2P8AFFINEQB $0x00, Z3, Z1, Z7
-	VGF2P8AFFINEQB $0x00, Z4, Z2, Z8
-	VPTERNLOGD     $0x96, Z7, Z8, Z0
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot1_64pair
-	CMPQ           R11, R13
-	JAE            dot1_64store
-
-dot1_64last:
-	MOVQ           (R11), AX
-	VMOVDQU64      (AX)(R8*1), Z1
-	VPBROADCASTQ   (R10), Z2
-	VGF2P8AFFINEQB $0x00, Z2, Z1, Z3
-	VPXORD         Z3, Z0, Z0
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	CMPQ           R11, R13
-	JB             dot1_64source
-
-dot1_64store:
-	TESTQ     R15, R15
-	JNE       dot1_64park
-	MOVQ      (CX), AX
-	VMOVDQU64 Z0, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot1_64end
-
-dot1_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	ADDQ      $0x18, R11
-	JMP       dot1_64moreOnes
+dot1_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot1_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	JMP        dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU64 (R14), Z0
 	ADDQ      $0x00000040, R14
-
-dot1_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot1_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot1_64noOnes
 
 dot1_64ones:
-	MOVQ   (R11), AX
-	VPXORD (AX)(R8*1), Z0, Z0
-	ADDQ   $0x18, R11
-	CMPQ   R11, R12
-	JB     dot1_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VPXORD     (AX)(R8*1), Z0, Z0
+
+dot1_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot1_64ones
 
 dot1_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot1_64source
+	JNE  dot1_64source
 	JMP  dot1_64store
 
 dot1_64park:
 	VMOVDQU64 Z0, (R15)
 	ADDQ      $0x00000040, R15
-	ADDQ      $0x00000040, R8
-
-dot1_64end:
-dot1Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot1Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot1Step64
+	JMP       dot1_64turn
 
 dot2:
-	// 2 outputs, 128 bytes a step
-	JMP dot2Next128
+	MOVQ $0x00000010, SI
 
-dot2Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot2_128resume
+	// 2 outputs, 128 bytes a step
+	JMP dot2_128next
+	PCALIGN $0x40
+
+dot2_128step:
+	TESTQ          R9, R9
+	JNE            dot2_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot2_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z0
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z1
 	VPBROADCASTQ   8(R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z2
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot2_128store
+	JEQ            dot2_128store
+	PCALIGN        $0x40
 
 dot2_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot2_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot2_128last
+	PCALIGN $0x40
 
 dot2_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z4
-	VMOVDQU64      (BX)(R8*1), Z6
+	VMOVDQU64      (CX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z5
-	VMOVDQU64      64(BX)(R8*1), Z7
+	VMOVDQU64      64(CX)(R8*1), Z7
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
-	VPBROADCASTQ   16(R10), Z9
+	VPBROADCASTQ   (R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z4, Z12
 	VGF2P8AFFINEQB $0x00, Z9, Z6, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z0
@@ -4482,27 +4849,29 @@ dot2_128pair:
 	VGF2P8AFFINEQB $0x00, Z9, Z7, Z15
 	VPTERNLOGD     $0x96, Z14, Z15, Z1
 	VPBROADCASTQ   8(R10), Z10
-	VPBROADCASTQ   24(R10), Z11
+	VPBROADCASTQ   8(R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z4, Z12
 	VGF2P8AFFINEQB $0x00, Z11, Z6, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z2
 	VGF2P8AFFINEQB $0x00, Z10, Z5, Z14
 	VGF2P8AFFINEQB $0x00, Z11, Z7, Z15
 	VPTERNLOGD     $0x96, Z14, Z15, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot2_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot2_128store
+	JEQ            dot2_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot2_128pair
 
 dot2_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z7
 	VPXORD         Z7, Z0, Z0
@@ -4513,30 +4882,145 @@ dot2_128last:
 	VPXORD         Z7, Z2, Z2
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z8
 	VPXORD         Z8, Z3, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot2_128source
+	JNE            dot2_128source
 
 dot2_128store:
 	TESTQ     R15, R15
 	JNE       dot2_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
 	MOVQ      24(CX), AX
 	VMOVDQU64 Z2, (AX)(R8*1)
 	VMOVDQU64 Z3, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot2_128end
 
-dot2_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	ADDQ      $0x18, R11
-	JMP       dot2_128moreOnes
+dot2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot2_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_128step
+
+	// 2 outputs, 64 bytes a step
+	JMP dot2_64next
+	PCALIGN $0x40
+
+dot2_64step:
+	TESTQ          R9, R9
+	JNE            dot2_64special
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z2
+	PREFETCHT0     64(AX)(R8*1)
+	VPBROADCASTQ   (R10), Z3
+	VGF2P8AFFINEQB $0x00, Z3, Z2, Z0
+	VPBROADCASTQ   8(R10), Z3
+	VGF2P8AFFINEQB $0x00, Z3, Z2, Z1
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot2_64store
+	PCALIGN        $0x40
+
+dot2_64source:
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot2_64last
+	PCALIGN $0x40
+
+dot2_64pair:
+	MOVQ           (R11), AX
+	MOVQ           (R11)(DX*1), CX
+	VMOVDQU64      (AX)(R8*1), Z2
+	VMOVDQU64      (CX)(R8*1), Z3
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
+	VPBROADCASTQ   (R10), Z4
+	VPBROADCASTQ   (R10)(SI*1), Z5
+	VGF2P8AFFINEQB $0x00, Z4, Z2, Z8
+	VGF2P8AFFINEQB $0x00, Z5, Z3, Z9
+	VPTERNLOGD     $0x96, Z8, Z9, Z0
+	VPBROADCASTQ   8(R10), Z6
+	VPBROADCASTQ   8(R10)(SI*1), Z7
+	VGF2P8AFFINEQB $0x00, Z6, Z2, Z8
+	VGF2P8AFFINEQB $0x00, Z7, Z3, Z9
+	VPTERNLOGD     $0x96, Z8, Z9, Z1
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot2_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot2_64pair
+
+dot2_64last:
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z2
+	PREFETCHT0     64(AX)(R8*1)
+	VPBROADCASTQ   (R10), Z3
+	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
+	VPXORD         Z4, Z0, Z0
+	VPBROADCASTQ   8(R10), Z3
+	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
+	VPXORD         Z4, Z1, Z1
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JNE            dot2_64source
+
+dot2_64store:
+	TESTQ     R15, R15
+	JNE       dot2_64park
+	MOVQ      (DI), CX
+	MOVQ      (CX), AX
+	VMOVDQU64 Z0, (AX)(R8*1)
+	MOVQ      24(CX), AX
+	VMOVDQU64 Z1, (AX)(R8*1)
+
+dot2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot2_64step
+
+dot2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	JMP        dot2_128nextOnes
 
 dot2_128resume:
 	VMOVDQU64 (R14), Z0
@@ -4544,26 +5028,29 @@ dot2_128resume:
 	VMOVDQU64 128(R14), Z2
 	VMOVDQU64 192(R14), Z3
 	ADDQ      $0x00000100, R14
-
-dot2_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_128noOnes
+	TESTQ     R9, R9
+	JEQ       dot2_128noOnes
 
 dot2_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z4
-	VPXORD    Z4, Z0, Z0
-	VPXORD    Z4, Z2, Z2
-	VMOVDQU64 64(AX)(R8*1), Z4
-	VPXORD    Z4, Z1, Z1
-	VPXORD    Z4, Z3, Z3
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot2_128ones
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z2, Z2
+	VMOVDQU64  64(AX)(R8*1), Z4
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z3, Z3
+
+dot2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_128ones
 
 dot2_128noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot2_128source
+	JNE  dot2_128source
 	JMP  dot2_128store
 
 dot2_128park:
@@ -4572,154 +5059,65 @@ dot2_128park:
 	VMOVDQU64 Z2, 128(R15)
 	VMOVDQU64 Z3, 192(R15)
 	ADDQ      $0x00000100, R15
-	ADDQ      $0x00000080, R8
+	JMP       dot2_128turn
 
-dot2_128end:
-dot2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot2Step128
-
-	// 2 outputs, 64 bytes a step
-	JMP dot2Next64
-
-dot2Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot2_64resume
-	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot2_64firstOnes
-	VMOVDQU64      (AX)(R8*1), Z2
-	VPBROADCASTQ   (R10), Z3
-	VGF2P8AFFINEQB $0x00, Z3, Z2, Z0
-	VPBROADCASTQ   8(R10), Z3
-	VGF2P8AFFINEQB $0x00, Z3, Z2, Z1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	CMPQ           R11, R13
-	JAE            dot2_64store
-
-dot2_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot2_64last
-
-dot2_64pair:
-	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
-	VMOVDQU64      (AX)(R8*1), Z2
-	VMOVDQU64      (BX)(R8*1), Z3
-	VPBROADCASTQ   (R10), Z4
-	VPBROADCASTQ   16(R10), Z5
-	VGF2P8AFFINEQB $0x00, Z4, Z2, Z8
-	VGF2P8AFFINEQB $0x00, Z5, Z3, Z9
-	VPTERNLOGD     $0x96, Z8, Z9, Z0
-	VPBROADCASTQ   8(R10), Z6
-	VPBROADCASTQ   24(R10), Z7
-	VGF2P8AFFINEQB $0x00, Z6, Z2, Z8
-	VGF2P8AFFINEQB $0x00, Z7, Z3, Z9
-	VPTERNLOGD     $0x96, Z8, Z9, Z1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot2_64pair
-	CMPQ           R11, R13
-	JAE            dot2_64store
-
-dot2_64last:
-	MOVQ           (R11), AX
-	VMOVDQU64      (AX)(R8*1), Z2
-	VPBROADCASTQ   (R10), Z3
-	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
-	VPXORD         Z4, Z0, Z0
-	VPBROADCASTQ   8(R10), Z3
-	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
-	VPXORD         Z4, Z1, Z1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	CMPQ           R11, R13
-	JB             dot2_64source
-
-dot2_64store:
-	TESTQ     R15, R15
-	JNE       dot2_64park
-	MOVQ      (CX), AX
-	VMOVDQU64 Z0, (AX)(R8*1)
-	MOVQ      24(CX), AX
-	VMOVDQU64 Z1, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot2_64end
-
-dot2_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	ADDQ      $0x18, R11
-	JMP       dot2_64moreOnes
+dot2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot2_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	JMP        dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	ADDQ      $0x00000080, R14
-
-dot2_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot2_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot2_64noOnes
 
 dot2_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z2
-	VPXORD    Z2, Z0, Z0
-	VPXORD    Z2, Z1, Z1
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot2_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z2
+	VPXORD     Z2, Z0, Z0
+	VPXORD     Z2, Z1, Z1
+
+dot2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot2_64ones
 
 dot2_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot2_64source
+	JNE  dot2_64source
 	JMP  dot2_64store
 
 dot2_64park:
 	VMOVDQU64 Z0, (R15)
 	VMOVDQU64 Z1, 64(R15)
 	ADDQ      $0x00000080, R15
-	ADDQ      $0x00000040, R8
-
-dot2_64end:
-dot2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot2Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot2Step64
+	JMP       dot2_64turn
 
 dot3:
-	// 3 outputs, 128 bytes a step
-	JMP dot3Next128
+	MOVQ $0x00000018, SI
 
-dot3Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot3_128resume
+	// 3 outputs, 128 bytes a step
+	JMP dot3_128next
+	PCALIGN $0x40
+
+dot3_128step:
+	TESTQ          R9, R9
+	JNE            dot3_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot3_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z0
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z1
@@ -4729,25 +5127,31 @@ dot3Step128:
 	VPBROADCASTQ   16(R10), Z8
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z4
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot3_128store
+	JEQ            dot3_128store
+	PCALIGN        $0x40
 
 dot3_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot3_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot3_128last
+	PCALIGN $0x40
 
 dot3_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z6
-	VMOVDQU64      (BX)(R8*1), Z8
+	VMOVDQU64      (CX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z7
-	VMOVDQU64      64(BX)(R8*1), Z9
+	VMOVDQU64      64(CX)(R8*1), Z9
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z10
-	VPBROADCASTQ   24(R10), Z11
+	VPBROADCASTQ   (R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z14
 	VGF2P8AFFINEQB $0x00, Z11, Z8, Z15
 	VPTERNLOGD     $0x96, Z14, Z15, Z0
@@ -4755,7 +5159,7 @@ dot3_128pair:
 	VGF2P8AFFINEQB $0x00, Z11, Z9, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z1
 	VPBROADCASTQ   8(R10), Z12
-	VPBROADCASTQ   32(R10), Z13
+	VPBROADCASTQ   8(R10)(SI*1), Z13
 	VGF2P8AFFINEQB $0x00, Z12, Z6, Z14
 	VGF2P8AFFINEQB $0x00, Z13, Z8, Z15
 	VPTERNLOGD     $0x96, Z14, Z15, Z2
@@ -4763,27 +5167,29 @@ dot3_128pair:
 	VGF2P8AFFINEQB $0x00, Z13, Z9, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z3
 	VPBROADCASTQ   16(R10), Z10
-	VPBROADCASTQ   40(R10), Z11
+	VPBROADCASTQ   16(R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z14
 	VGF2P8AFFINEQB $0x00, Z11, Z8, Z15
 	VPTERNLOGD     $0x96, Z14, Z15, Z4
 	VGF2P8AFFINEQB $0x00, Z10, Z7, Z16
 	VGF2P8AFFINEQB $0x00, Z11, Z9, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot3_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot3_128store
+	JEQ            dot3_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot3_128pair
 
 dot3_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z9
 	VPXORD         Z9, Z0, Z0
@@ -4799,14 +5205,15 @@ dot3_128last:
 	VPXORD         Z9, Z4, Z4
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z10
 	VPXORD         Z10, Z5, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot3_128source
+	JNE            dot3_128source
 
 dot3_128store:
 	TESTQ     R15, R15
 	JNE       dot3_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -4816,18 +5223,144 @@ dot3_128store:
 	MOVQ      48(CX), AX
 	VMOVDQU64 Z4, (AX)(R8*1)
 	VMOVDQU64 Z5, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot3_128end
 
-dot3_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	ADDQ      $0x18, R11
-	JMP       dot3_128moreOnes
+dot3_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot3_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot3_128step
+
+	// 3 outputs, 64 bytes a step
+	JMP dot3_64next
+	PCALIGN $0x40
+
+dot3_64step:
+	TESTQ          R9, R9
+	JNE            dot3_64special
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z3
+	PREFETCHT0     64(AX)(R8*1)
+	VPBROADCASTQ   (R10), Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z3, Z0
+	VPBROADCASTQ   8(R10), Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
+	VPBROADCASTQ   16(R10), Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z3, Z2
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot3_64store
+	PCALIGN        $0x40
+
+dot3_64source:
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot3_64last
+	PCALIGN $0x40
+
+dot3_64pair:
+	MOVQ           (R11), AX
+	MOVQ           (R11)(DX*1), CX
+	VMOVDQU64      (AX)(R8*1), Z3
+	VMOVDQU64      (CX)(R8*1), Z4
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
+	VPBROADCASTQ   (R10), Z5
+	VPBROADCASTQ   (R10)(SI*1), Z6
+	VGF2P8AFFINEQB $0x00, Z5, Z3, Z9
+	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
+	VPTERNLOGD     $0x96, Z9, Z10, Z0
+	VPBROADCASTQ   8(R10), Z7
+	VPBROADCASTQ   8(R10)(SI*1), Z8
+	VGF2P8AFFINEQB $0x00, Z7, Z3, Z9
+	VGF2P8AFFINEQB $0x00, Z8, Z4, Z10
+	VPTERNLOGD     $0x96, Z9, Z10, Z1
+	VPBROADCASTQ   16(R10), Z5
+	VPBROADCASTQ   16(R10)(SI*1), Z6
+	VGF2P8AFFINEQB $0x00, Z5, Z3, Z9
+	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
+	VPTERNLOGD     $0x96, Z9, Z10, Z2
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot3_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot3_64pair
+
+dot3_64last:
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z3
+	PREFETCHT0     64(AX)(R8*1)
+	VPBROADCASTQ   (R10), Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
+	VPXORD         Z5, Z0, Z0
+	VPBROADCASTQ   8(R10), Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
+	VPXORD         Z5, Z1, Z1
+	VPBROADCASTQ   16(R10), Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
+	VPXORD         Z5, Z2, Z2
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JNE            dot3_64source
+
+dot3_64store:
+	TESTQ     R15, R15
+	JNE       dot3_64park
+	MOVQ      (DI), CX
+	MOVQ      (CX), AX
+	VMOVDQU64 Z0, (AX)(R8*1)
+	MOVQ      24(CX), AX
+	VMOVDQU64 Z1, (AX)(R8*1)
+	MOVQ      48(CX), AX
+	VMOVDQU64 Z2, (AX)(R8*1)
+
+dot3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot3_64step
+
+dot3_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	JMP        dot3_128nextOnes
 
 dot3_128resume:
 	VMOVDQU64 (R14), Z0
@@ -4837,28 +5370,31 @@ dot3_128resume:
 	VMOVDQU64 256(R14), Z4
 	VMOVDQU64 320(R14), Z5
 	ADDQ      $0x00000180, R14
-
-dot3_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot3_128noOnes
+	TESTQ     R9, R9
+	JEQ       dot3_128noOnes
 
 dot3_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z6
-	VPXORD    Z6, Z0, Z0
-	VPXORD    Z6, Z2, Z2
-	VPXORD    Z6, Z4, Z4
-	VMOVDQU64 64(AX)(R8*1), Z6
-	VPXORD    Z6, Z1, Z1
-	VPXORD    Z6, Z3, Z3
-	VPXORD    Z6, Z5, Z5
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot3_128ones
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z4, Z4
+	VMOVDQU64  64(AX)(R8*1), Z6
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z5, Z5
+
+dot3_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_128ones
 
 dot3_128noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot3_128source
+	JNE  dot3_128source
 	JMP  dot3_128store
 
 dot3_128park:
@@ -4869,133 +5405,45 @@ dot3_128park:
 	VMOVDQU64 Z4, 256(R15)
 	VMOVDQU64 Z5, 320(R15)
 	ADDQ      $0x00000180, R15
-	ADDQ      $0x00000080, R8
+	JMP       dot3_128turn
 
-dot3_128end:
-dot3Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot3Step128
-
-	// 3 outputs, 64 bytes a step
-	JMP dot3Next64
-
-dot3Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot3_64resume
-	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot3_64firstOnes
-	VMOVDQU64      (AX)(R8*1), Z3
-	VPBROADCASTQ   (R10), Z4
-	VGF2P8AFFINEQB $0x00, Z4, Z3, Z0
-	VPBROADCASTQ   8(R10), Z4
-	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
-	VPBROADCASTQ   16(R10), Z4
-	VGF2P8AFFINEQB $0x00, Z4, Z3, Z2
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	CMPQ           R11, R13
-	JAE            dot3_64store
-
-dot3_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot3_64last
-
-dot3_64pair:
-	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
-	VMOVDQU64      (AX)(R8*1), Z3
-	VMOVDQU64      (BX)(R8*1), Z4
-	VPBROADCASTQ   (R10), Z5
-	VPBROADCASTQ   24(R10), Z6
-	VGF2P8AFFINEQB $0x00, Z5, Z3, Z9
-	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
-	VPTERNLOGD     $0x96, Z9, Z10, Z0
-	VPBROADCASTQ   8(R10), Z7
-	VPBROADCASTQ   32(R10), Z8
-	VGF2P8AFFINEQB $0x00, Z7, Z3, Z9
-	VGF2P8AFFINEQB $0x00, Z8, Z4, Z10
-	VPTERNLOGD     $0x96, Z9, Z10, Z1
-	VPBROADCASTQ   16(R10), Z5
-	VPBROADCASTQ   40(R10), Z6
-	VGF2P8AFFINEQB $0x00, Z5, Z3, Z9
-	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
-	VPTERNLOGD     $0x96, Z9, Z10, Z2
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot3_64pair
-	CMPQ           R11, R13
-	JAE            dot3_64store
-
-dot3_64last:
-	MOVQ           (R11), AX
-	VMOVDQU64      (AX)(R8*1), Z3
-	VPBROADCASTQ   (R10), Z4
-	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
-	VPXORD         Z5, Z0, Z0
-	VPBROADCASTQ   8(R10), Z4
-	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
-	VPXORD         Z5, Z1, Z1
-	VPBROADCASTQ   16(R10), Z4
-	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
-	VPXORD         Z5, Z2, Z2
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	CMPQ           R11, R13
-	JB             dot3_64source
-
-dot3_64store:
-	TESTQ     R15, R15
-	JNE       dot3_64park
-	MOVQ      (CX), AX
-	VMOVDQU64 Z0, (AX)(R8*1)
-	MOVQ      24(CX), AX
-	VMOVDQU64 Z1, (AX)(R8*1)
-	MOVQ      48(CX), AX
-	VMOVDQU64 Z2, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot3_64end
-
-dot3_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	ADDQ      $0x18, R11
-	JMP       dot3_64moreOnes
+dot3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot3_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	JMP        dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	VMOVDQU64 128(R14), Z2
 	ADDQ      $0x000000c0, R14
-
-dot3_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot3_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot3_64noOnes
 
 dot3_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z3
-	VPXORD    Z3, Z0, Z0
-	VPXORD    Z3, Z1, Z1
-	VPXORD    Z3, Z2, Z2
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot3_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z3
+	VPXORD     Z3, Z0, Z0
+	VPXORD     Z3, Z1, Z1
+	VPXORD     Z3, Z2, Z2
+
+dot3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot3_64ones
 
 dot3_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot3_64source
+	JNE  dot3_64source
 	JMP  dot3_64store
 
 dot3_64park:
@@ -5003,36 +5451,23 @@ dot3_64park:
 	VMOVDQU64 Z1, 64(R15)
 	VMOVDQU64 Z2, 128(R15)
 	ADDQ      $0x000000c0, R15
-	ADDQ      $0x00000040, R8
-
-dot3_64end:
-dot3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot3Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot3Step64
+	JMP       dot3_64turn
 
 dot4:
-	// 4 outputs, 128 bytes a step
-	JMP dot4Next128
+	MOVQ $0x00000020, SI
 
-dot4Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot4_128resume
+	// 4 outputs, 128 bytes a step
+	JMP dot4_128next
+	PCALIGN $0x40
+
+dot4_128step:
+	TESTQ          R9, R9
+	JNE            dot4_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot4_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z10
 	VGF2P8AFFINEQB $0x00, Z10, Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z1
@@ -5045,25 +5480,31 @@ dot4Step128:
 	VPBROADCASTQ   24(R10), Z10
 	VGF2P8AFFINEQB $0x00, Z10, Z8, Z6
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot4_128store
+	JEQ            dot4_128store
+	PCALIGN        $0x40
 
 dot4_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot4_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot4_128last
+	PCALIGN $0x40
 
 dot4_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z8
-	VMOVDQU64      (BX)(R8*1), Z10
+	VMOVDQU64      (CX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z9
-	VMOVDQU64      64(BX)(R8*1), Z11
+	VMOVDQU64      64(CX)(R8*1), Z11
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z12
-	VPBROADCASTQ   32(R10), Z13
+	VPBROADCASTQ   (R10)(SI*1), Z13
 	VGF2P8AFFINEQB $0x00, Z12, Z8, Z16
 	VGF2P8AFFINEQB $0x00, Z13, Z10, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z0
@@ -5071,7 +5512,7 @@ dot4_128pair:
 	VGF2P8AFFINEQB $0x00, Z13, Z11, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z1
 	VPBROADCASTQ   8(R10), Z14
-	VPBROADCASTQ   40(R10), Z15
+	VPBROADCASTQ   8(R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z8, Z16
 	VGF2P8AFFINEQB $0x00, Z15, Z10, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z2
@@ -5079,7 +5520,7 @@ dot4_128pair:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z3
 	VPBROADCASTQ   16(R10), Z12
-	VPBROADCASTQ   48(R10), Z13
+	VPBROADCASTQ   16(R10)(SI*1), Z13
 	VGF2P8AFFINEQB $0x00, Z12, Z8, Z16
 	VGF2P8AFFINEQB $0x00, Z13, Z10, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z4
@@ -5087,27 +5528,29 @@ dot4_128pair:
 	VGF2P8AFFINEQB $0x00, Z13, Z11, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z5
 	VPBROADCASTQ   24(R10), Z14
-	VPBROADCASTQ   56(R10), Z15
+	VPBROADCASTQ   24(R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z8, Z16
 	VGF2P8AFFINEQB $0x00, Z15, Z10, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z6
 	VGF2P8AFFINEQB $0x00, Z14, Z9, Z18
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot4_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot4_128store
+	JEQ            dot4_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot4_128pair
 
 dot4_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z10
 	VGF2P8AFFINEQB $0x00, Z10, Z8, Z11
 	VPXORD         Z11, Z0, Z0
@@ -5128,14 +5571,15 @@ dot4_128last:
 	VPXORD         Z11, Z6, Z6
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z12
 	VPXORD         Z12, Z7, Z7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot4_128source
+	JNE            dot4_128source
 
 dot4_128store:
 	TESTQ     R15, R15
 	JNE       dot4_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -5148,89 +5592,30 @@ dot4_128store:
 	MOVQ      72(CX), AX
 	VMOVDQU64 Z6, (AX)(R8*1)
 	VMOVDQU64 Z7, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot4_128end
 
-dot4_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	ADDQ      $0x18, R11
-	JMP       dot4_128moreOnes
+dot4_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot4_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	ADDQ      $0x00000200, R14
-
-dot4_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot4_128noOnes
-
-dot4_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z8
-	VPXORD    Z8, Z0, Z0
-	VPXORD    Z8, Z2, Z2
-	VPXORD    Z8, Z4, Z4
-	VPXORD    Z8, Z6, Z6
-	VMOVDQU64 64(AX)(R8*1), Z8
-	VPXORD    Z8, Z1, Z1
-	VPXORD    Z8, Z3, Z3
-	VPXORD    Z8, Z5, Z5
-	VPXORD    Z8, Z7, Z7
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot4_128ones
-
-dot4_128noOnes:
-	CMPQ R11, R13
-	JB   dot4_128source
-	JMP  dot4_128store
-
-dot4_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	ADDQ      $0x00000200, R15
-	ADDQ      $0x00000080, R8
-
-dot4_128end:
-dot4Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot4Step128
+dot4_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot4_128step
 
 	// 4 outputs, 64 bytes a step
-	JMP dot4Next64
+	JMP dot4_64next
+	PCALIGN $0x40
 
-dot4Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot4_64resume
+dot4_64step:
+	TESTQ          R9, R9
+	JNE            dot4_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot4_64firstOnes
 	VMOVDQU64      (AX)(R8*1), Z4
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z0
 	VPBROADCASTQ   8(R10), Z5
@@ -5239,54 +5624,59 @@ dot4Step64:
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z2
 	VPBROADCASTQ   24(R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot4_64store
+	JEQ            dot4_64store
+	PCALIGN        $0x40
 
 dot4_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot4_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot4_64last
+	PCALIGN $0x40
 
 dot4_64pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z4
-	VMOVDQU64      (BX)(R8*1), Z5
+	VMOVDQU64      (CX)(R8*1), Z5
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
-	VPBROADCASTQ   32(R10), Z7
+	VPBROADCASTQ   (R10)(SI*1), Z7
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
 	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
 	VPTERNLOGD     $0x96, Z10, Z11, Z0
 	VPBROADCASTQ   8(R10), Z8
-	VPBROADCASTQ   40(R10), Z9
+	VPBROADCASTQ   8(R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z4, Z10
 	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
 	VPTERNLOGD     $0x96, Z10, Z11, Z1
 	VPBROADCASTQ   16(R10), Z6
-	VPBROADCASTQ   48(R10), Z7
+	VPBROADCASTQ   16(R10)(SI*1), Z7
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
 	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
 	VPTERNLOGD     $0x96, Z10, Z11, Z2
 	VPBROADCASTQ   24(R10), Z8
-	VPBROADCASTQ   56(R10), Z9
+	VPBROADCASTQ   24(R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z4, Z10
 	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
 	VPTERNLOGD     $0x96, Z10, Z11, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot4_64pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot4_64store
+	JEQ            dot4_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot4_64pair
 
 dot4_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
 	VPXORD         Z6, Z0, Z0
@@ -5299,14 +5689,15 @@ dot4_64last:
 	VPBROADCASTQ   24(R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
 	VPXORD         Z6, Z3, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot4_64source
+	JNE            dot4_64source
 
 dot4_64store:
 	TESTQ     R15, R15
 	JNE       dot4_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
@@ -5315,16 +5706,108 @@ dot4_64store:
 	VMOVDQU64 Z2, (AX)(R8*1)
 	MOVQ      72(CX), AX
 	VMOVDQU64 Z3, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot4_64end
 
-dot4_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	ADDQ      $0x18, R11
-	JMP       dot4_64moreOnes
+dot4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot4_64step
+
+dot4_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	JMP        dot4_128nextOnes
+
+dot4_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	ADDQ      $0x00000200, R14
+	TESTQ     R9, R9
+	JEQ       dot4_128noOnes
+
+dot4_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z8
+	VPXORD     Z8, Z0, Z0
+	VPXORD     Z8, Z2, Z2
+	VPXORD     Z8, Z4, Z4
+	VPXORD     Z8, Z6, Z6
+	VMOVDQU64  64(AX)(R8*1), Z8
+	VPXORD     Z8, Z1, Z1
+	VPXORD     Z8, Z3, Z3
+	VPXORD     Z8, Z5, Z5
+	VPXORD     Z8, Z7, Z7
+
+dot4_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_128ones
+
+dot4_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot4_128source
+	JMP  dot4_128store
+
+dot4_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	ADDQ      $0x00000200, R15
+	JMP       dot4_128turn
+
+dot4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot4_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	JMP        dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -5332,25 +5815,27 @@ dot4_64resume:
 	VMOVDQU64 128(R14), Z2
 	VMOVDQU64 192(R14), Z3
 	ADDQ      $0x00000100, R14
-
-dot4_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot4_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot4_64noOnes
 
 dot4_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z4
-	VPXORD    Z4, Z0, Z0
-	VPXORD    Z4, Z1, Z1
-	VPXORD    Z4, Z2, Z2
-	VPXORD    Z4, Z3, Z3
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot4_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z2, Z2
+	VPXORD     Z4, Z3, Z3
+
+dot4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot4_64ones
 
 dot4_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot4_64source
+	JNE  dot4_64source
 	JMP  dot4_64store
 
 dot4_64park:
@@ -5359,36 +5844,23 @@ dot4_64park:
 	VMOVDQU64 Z2, 128(R15)
 	VMOVDQU64 Z3, 192(R15)
 	ADDQ      $0x00000100, R15
-	ADDQ      $0x00000040, R8
-
-dot4_64end:
-dot4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot4Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot4Step64
+	JMP       dot4_64turn
 
 dot5:
-	// 5 outputs, 128 bytes a step
-	JMP dot5Next128
+	MOVQ $0x00000028, SI
 
-dot5Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot5_128resume
+	// 5 outputs, 128 bytes a step
+	JMP dot5_128next
+	PCALIGN $0x40
+
+dot5_128step:
+	TESTQ          R9, R9
+	JNE            dot5_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot5_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z12
 	VGF2P8AFFINEQB $0x00, Z12, Z10, Z0
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z1
@@ -5404,25 +5876,31 @@ dot5Step128:
 	VPBROADCASTQ   32(R10), Z12
 	VGF2P8AFFINEQB $0x00, Z12, Z10, Z8
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot5_128store
+	JEQ            dot5_128store
+	PCALIGN        $0x40
 
 dot5_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot5_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot5_128last
+	PCALIGN $0x40
 
 dot5_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z10
-	VMOVDQU64      (BX)(R8*1), Z12
+	VMOVDQU64      (CX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z11
-	VMOVDQU64      64(BX)(R8*1), Z13
+	VMOVDQU64      64(CX)(R8*1), Z13
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z14
-	VPBROADCASTQ   40(R10), Z15
+	VPBROADCASTQ   (R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z10, Z18
 	VGF2P8AFFINEQB $0x00, Z15, Z12, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z0
@@ -5430,7 +5908,7 @@ dot5_128pair:
 	VGF2P8AFFINEQB $0x00, Z15, Z13, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z1
 	VPBROADCASTQ   8(R10), Z16
-	VPBROADCASTQ   48(R10), Z17
+	VPBROADCASTQ   8(R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z10, Z18
 	VGF2P8AFFINEQB $0x00, Z17, Z12, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z2
@@ -5438,7 +5916,7 @@ dot5_128pair:
 	VGF2P8AFFINEQB $0x00, Z17, Z13, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z3
 	VPBROADCASTQ   16(R10), Z14
-	VPBROADCASTQ   56(R10), Z15
+	VPBROADCASTQ   16(R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z10, Z18
 	VGF2P8AFFINEQB $0x00, Z15, Z12, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z4
@@ -5446,7 +5924,7 @@ dot5_128pair:
 	VGF2P8AFFINEQB $0x00, Z15, Z13, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z5
 	VPBROADCASTQ   24(R10), Z16
-	VPBROADCASTQ   64(R10), Z17
+	VPBROADCASTQ   24(R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z10, Z18
 	VGF2P8AFFINEQB $0x00, Z17, Z12, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z6
@@ -5454,27 +5932,29 @@ dot5_128pair:
 	VGF2P8AFFINEQB $0x00, Z17, Z13, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z7
 	VPBROADCASTQ   32(R10), Z14
-	VPBROADCASTQ   72(R10), Z15
+	VPBROADCASTQ   32(R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z10, Z18
 	VGF2P8AFFINEQB $0x00, Z15, Z12, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z8
 	VGF2P8AFFINEQB $0x00, Z14, Z11, Z20
 	VGF2P8AFFINEQB $0x00, Z15, Z13, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot5_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot5_128store
+	JEQ            dot5_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot5_128pair
 
 dot5_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z12
 	VGF2P8AFFINEQB $0x00, Z12, Z10, Z13
 	VPXORD         Z13, Z0, Z0
@@ -5500,14 +5980,15 @@ dot5_128last:
 	VPXORD         Z13, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z14
 	VPXORD         Z14, Z9, Z9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot5_128source
+	JNE            dot5_128source
 
 dot5_128store:
 	TESTQ     R15, R15
 	JNE       dot5_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -5523,97 +6004,30 @@ dot5_128store:
 	MOVQ      96(CX), AX
 	VMOVDQU64 Z8, (AX)(R8*1)
 	VMOVDQU64 Z9, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot5_128end
 
-dot5_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	VMOVDQU64 Z0, Z8
-	VMOVDQU64 Z1, Z9
-	ADDQ      $0x18, R11
-	JMP       dot5_128moreOnes
+dot5_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot5_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	ADDQ      $0x00000280, R14
-
-dot5_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot5_128noOnes
-
-dot5_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z10
-	VPXORD    Z10, Z0, Z0
-	VPXORD    Z10, Z2, Z2
-	VPXORD    Z10, Z4, Z4
-	VPXORD    Z10, Z6, Z6
-	VPXORD    Z10, Z8, Z8
-	VMOVDQU64 64(AX)(R8*1), Z10
-	VPXORD    Z10, Z1, Z1
-	VPXORD    Z10, Z3, Z3
-	VPXORD    Z10, Z5, Z5
-	VPXORD    Z10, Z7, Z7
-	VPXORD    Z10, Z9, Z9
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot5_128ones
-
-dot5_128noOnes:
-	CMPQ R11, R13
-	JB   dot5_128source
-	JMP  dot5_128store
-
-dot5_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	ADDQ      $0x00000280, R15
-	ADDQ      $0x00000080, R8
-
-dot5_128end:
-dot5Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot5Step128
+dot5_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot5_128step
 
 	// 5 outputs, 64 bytes a step
-	JMP dot5Next64
+	JMP dot5_64next
+	PCALIGN $0x40
 
-dot5Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot5_64resume
+dot5_64step:
+	TESTQ          R9, R9
+	JNE            dot5_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot5_64firstOnes
 	VMOVDQU64      (AX)(R8*1), Z5
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z0
 	VPBROADCASTQ   8(R10), Z6
@@ -5624,59 +6038,64 @@ dot5Step64:
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z3
 	VPBROADCASTQ   32(R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z4
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot5_64store
+	JEQ            dot5_64store
+	PCALIGN        $0x40
 
 dot5_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot5_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot5_64last
+	PCALIGN $0x40
 
 dot5_64pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z5
-	VMOVDQU64      (BX)(R8*1), Z6
+	VMOVDQU64      (CX)(R8*1), Z6
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z7
-	VPBROADCASTQ   40(R10), Z8
+	VPBROADCASTQ   (R10)(SI*1), Z8
 	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
 	VPTERNLOGD     $0x96, Z11, Z12, Z0
 	VPBROADCASTQ   8(R10), Z9
-	VPBROADCASTQ   48(R10), Z10
+	VPBROADCASTQ   8(R10)(SI*1), Z10
 	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
 	VPTERNLOGD     $0x96, Z11, Z12, Z1
 	VPBROADCASTQ   16(R10), Z7
-	VPBROADCASTQ   56(R10), Z8
+	VPBROADCASTQ   16(R10)(SI*1), Z8
 	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
 	VPTERNLOGD     $0x96, Z11, Z12, Z2
 	VPBROADCASTQ   24(R10), Z9
-	VPBROADCASTQ   64(R10), Z10
+	VPBROADCASTQ   24(R10)(SI*1), Z10
 	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
 	VPTERNLOGD     $0x96, Z11, Z12, Z3
 	VPBROADCASTQ   32(R10), Z7
-	VPBROADCASTQ   72(R10), Z8
+	VPBROADCASTQ   32(R10)(SI*1), Z8
 	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
 	VPTERNLOGD     $0x96, Z11, Z12, Z4
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot5_64pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot5_64store
+	JEQ            dot5_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot5_64pair
 
 dot5_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
 	VPXORD         Z7, Z0, Z0
@@ -5692,14 +6111,15 @@ dot5_64last:
 	VPBROADCASTQ   32(R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
 	VPXORD         Z7, Z4, Z4
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot5_64source
+	JNE            dot5_64source
 
 dot5_64store:
 	TESTQ     R15, R15
 	JNE       dot5_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
@@ -5710,17 +6130,117 @@ dot5_64store:
 	VMOVDQU64 Z3, (AX)(R8*1)
 	MOVQ      96(CX), AX
 	VMOVDQU64 Z4, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot5_64end
 
-dot5_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	VMOVDQU64 Z0, Z4
-	ADDQ      $0x18, R11
-	JMP       dot5_64moreOnes
+dot5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot5_64step
+
+dot5_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	JMP        dot5_128nextOnes
+
+dot5_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	ADDQ      $0x00000280, R14
+	TESTQ     R9, R9
+	JEQ       dot5_128noOnes
+
+dot5_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z10
+	VPXORD     Z10, Z0, Z0
+	VPXORD     Z10, Z2, Z2
+	VPXORD     Z10, Z4, Z4
+	VPXORD     Z10, Z6, Z6
+	VPXORD     Z10, Z8, Z8
+	VMOVDQU64  64(AX)(R8*1), Z10
+	VPXORD     Z10, Z1, Z1
+	VPXORD     Z10, Z3, Z3
+	VPXORD     Z10, Z5, Z5
+	VPXORD     Z10, Z7, Z7
+	VPXORD     Z10, Z9, Z9
+
+dot5_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_128ones
+
+dot5_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot5_128source
+	JMP  dot5_128store
+
+dot5_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	ADDQ      $0x00000280, R15
+	JMP       dot5_128turn
+
+dot5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot5_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	VMOVDQU64  Z0, Z4
+	JMP        dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -5729,26 +6249,28 @@ dot5_64resume:
 	VMOVDQU64 192(R14), Z3
 	VMOVDQU64 256(R14), Z4
 	ADDQ      $0x00000140, R14
-
-dot5_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot5_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot5_64noOnes
 
 dot5_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z5
-	VPXORD    Z5, Z0, Z0
-	VPXORD    Z5, Z1, Z1
-	VPXORD    Z5, Z2, Z2
-	VPXORD    Z5, Z3, Z3
-	VPXORD    Z5, Z4, Z4
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot5_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z5
+	VPXORD     Z5, Z0, Z0
+	VPXORD     Z5, Z1, Z1
+	VPXORD     Z5, Z2, Z2
+	VPXORD     Z5, Z3, Z3
+	VPXORD     Z5, Z4, Z4
+
+dot5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot5_64ones
 
 dot5_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot5_64source
+	JNE  dot5_64source
 	JMP  dot5_64store
 
 dot5_64park:
@@ -5758,36 +6280,23 @@ dot5_64park:
 	VMOVDQU64 Z3, 192(R15)
 	VMOVDQU64 Z4, 256(R15)
 	ADDQ      $0x00000140, R15
-	ADDQ      $0x00000040, R8
-
-dot5_64end:
-dot5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot5Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot5Step64
+	JMP       dot5_64turn
 
 dot6:
-	// 6 outputs, 128 bytes a step
-	JMP dot6Next128
+	MOVQ $0x00000030, SI
 
-dot6Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot6_128resume
+	// 6 outputs, 128 bytes a step
+	JMP dot6_128next
+	PCALIGN $0x40
+
+dot6_128step:
+	TESTQ          R9, R9
+	JNE            dot6_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot6_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z14
 	VGF2P8AFFINEQB $0x00, Z14, Z12, Z0
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z1
@@ -5806,25 +6315,31 @@ dot6Step128:
 	VPBROADCASTQ   40(R10), Z14
 	VGF2P8AFFINEQB $0x00, Z14, Z12, Z10
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z11
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000030, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot6_128store
+	JEQ            dot6_128store
+	PCALIGN        $0x40
 
 dot6_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot6_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot6_128last
+	PCALIGN $0x40
 
 dot6_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z12
-	VMOVDQU64      (BX)(R8*1), Z14
+	VMOVDQU64      (CX)(R8*1), Z14
 	VMOVDQU64      64(AX)(R8*1), Z13
-	VMOVDQU64      64(BX)(R8*1), Z15
+	VMOVDQU64      64(CX)(R8*1), Z15
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z16
-	VPBROADCASTQ   48(R10), Z17
+	VPBROADCASTQ   (R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z17, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z0
@@ -5832,7 +6347,7 @@ dot6_128pair:
 	VGF2P8AFFINEQB $0x00, Z17, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z1
 	VPBROADCASTQ   8(R10), Z18
-	VPBROADCASTQ   56(R10), Z19
+	VPBROADCASTQ   8(R10)(SI*1), Z19
 	VGF2P8AFFINEQB $0x00, Z18, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z19, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z2
@@ -5840,7 +6355,7 @@ dot6_128pair:
 	VGF2P8AFFINEQB $0x00, Z19, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z3
 	VPBROADCASTQ   16(R10), Z16
-	VPBROADCASTQ   64(R10), Z17
+	VPBROADCASTQ   16(R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z17, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z4
@@ -5848,7 +6363,7 @@ dot6_128pair:
 	VGF2P8AFFINEQB $0x00, Z17, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z5
 	VPBROADCASTQ   24(R10), Z18
-	VPBROADCASTQ   72(R10), Z19
+	VPBROADCASTQ   24(R10)(SI*1), Z19
 	VGF2P8AFFINEQB $0x00, Z18, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z19, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z6
@@ -5856,7 +6371,7 @@ dot6_128pair:
 	VGF2P8AFFINEQB $0x00, Z19, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z7
 	VPBROADCASTQ   32(R10), Z16
-	VPBROADCASTQ   80(R10), Z17
+	VPBROADCASTQ   32(R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z17, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z8
@@ -5864,27 +6379,29 @@ dot6_128pair:
 	VGF2P8AFFINEQB $0x00, Z17, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z9
 	VPBROADCASTQ   40(R10), Z18
-	VPBROADCASTQ   88(R10), Z19
+	VPBROADCASTQ   40(R10)(SI*1), Z19
 	VGF2P8AFFINEQB $0x00, Z18, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z19, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z10
 	VGF2P8AFFINEQB $0x00, Z18, Z13, Z22
 	VGF2P8AFFINEQB $0x00, Z19, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z11
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000030, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000030, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot6_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot6_128store
+	JEQ            dot6_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot6_128pair
 
 dot6_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z14
 	VGF2P8AFFINEQB $0x00, Z14, Z12, Z15
 	VPXORD         Z15, Z0, Z0
@@ -5915,14 +6432,15 @@ dot6_128last:
 	VPXORD         Z15, Z10, Z10
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z16
 	VPXORD         Z16, Z11, Z11
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000030, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot6_128source
+	JNE            dot6_128source
 
 dot6_128store:
 	TESTQ     R15, R15
 	JNE       dot6_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -5941,105 +6459,30 @@ dot6_128store:
 	MOVQ      120(CX), AX
 	VMOVDQU64 Z10, (AX)(R8*1)
 	VMOVDQU64 Z11, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       dot6_128end
 
-dot6_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	VMOVDQU64 Z0, Z8
-	VMOVDQU64 Z1, Z9
-	VMOVDQU64 Z0, Z10
-	VMOVDQU64 Z1, Z11
-	ADDQ      $0x18, R11
-	JMP       dot6_128moreOnes
+dot6_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-dot6_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	VMOVDQU64 640(R14), Z10
-	VMOVDQU64 704(R14), Z11
-	ADDQ      $0x00000300, R14
-
-dot6_128moreOnes:
-	CMPQ R11, R12
-	JAE  dot6_128noOnes
-
-dot6_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z12
-	VPXORD    Z12, Z0, Z0
-	VPXORD    Z12, Z2, Z2
-	VPXORD    Z12, Z4, Z4
-	VPXORD    Z12, Z6, Z6
-	VPXORD    Z12, Z8, Z8
-	VPXORD    Z12, Z10, Z10
-	VMOVDQU64 64(AX)(R8*1), Z12
-	VPXORD    Z12, Z1, Z1
-	VPXORD    Z12, Z3, Z3
-	VPXORD    Z12, Z5, Z5
-	VPXORD    Z12, Z7, Z7
-	VPXORD    Z12, Z9, Z9
-	VPXORD    Z12, Z11, Z11
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot6_128ones
-
-dot6_128noOnes:
-	CMPQ R11, R13
-	JB   dot6_128source
-	JMP  dot6_128store
-
-dot6_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	VMOVDQU64 Z10, 640(R15)
-	VMOVDQU64 Z11, 704(R15)
-	ADDQ      $0x00000300, R15
-	ADDQ      $0x00000080, R8
-
-dot6_128end:
-dot6Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  dot6Step128
+dot6_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot6_128step
 
 	// 6 outputs, 64 bytes a step
-	JMP dot6Next64
+	JMP dot6_64next
+	PCALIGN $0x40
 
-dot6Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            dot6_64resume
+dot6_64step:
+	TESTQ          R9, R9
+	JNE            dot6_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             dot6_64firstOnes
 	VMOVDQU64      (AX)(R8*1), Z6
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z0
 	VPBROADCASTQ   8(R10), Z7
@@ -6052,64 +6495,69 @@ dot6Step64:
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z4
 	VPBROADCASTQ   40(R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000030, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot6_64store
+	JEQ            dot6_64store
+	PCALIGN        $0x40
 
 dot6_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  dot6_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     dot6_64last
+	PCALIGN $0x40
 
 dot6_64pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z6
-	VMOVDQU64      (BX)(R8*1), Z7
+	VMOVDQU64      (CX)(R8*1), Z7
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
-	VPBROADCASTQ   48(R10), Z9
+	VPBROADCASTQ   (R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z9, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z0
 	VPBROADCASTQ   8(R10), Z10
-	VPBROADCASTQ   56(R10), Z11
+	VPBROADCASTQ   8(R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z11, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z1
 	VPBROADCASTQ   16(R10), Z8
-	VPBROADCASTQ   64(R10), Z9
+	VPBROADCASTQ   16(R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z9, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z2
 	VPBROADCASTQ   24(R10), Z10
-	VPBROADCASTQ   72(R10), Z11
+	VPBROADCASTQ   24(R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z11, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z3
 	VPBROADCASTQ   32(R10), Z8
-	VPBROADCASTQ   80(R10), Z9
+	VPBROADCASTQ   32(R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z9, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z4
 	VPBROADCASTQ   40(R10), Z10
-	VPBROADCASTQ   88(R10), Z11
+	VPBROADCASTQ   40(R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z11, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000030, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000030, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             dot6_64pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            dot6_64store
+	JEQ            dot6_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            dot6_64pair
 
 dot6_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
+	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z8
 	VPXORD         Z8, Z0, Z0
@@ -6128,14 +6576,15 @@ dot6_64last:
 	VPBROADCASTQ   40(R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z8
 	VPXORD         Z8, Z5, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000030, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             dot6_64source
+	JNE            dot6_64source
 
 dot6_64store:
 	TESTQ     R15, R15
 	JNE       dot6_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
@@ -6148,18 +6597,126 @@ dot6_64store:
 	VMOVDQU64 Z4, (AX)(R8*1)
 	MOVQ      120(CX), AX
 	VMOVDQU64 Z5, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       dot6_64end
 
-dot6_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z0, Z5
-	ADDQ      $0x18, R11
-	JMP       dot6_64moreOnes
+dot6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+dot6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  dot6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  dot6_64step
+
+dot6_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	VMOVDQU64  Z0, Z10
+	VMOVDQU64  Z1, Z11
+	JMP        dot6_128nextOnes
+
+dot6_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	VMOVDQU64 640(R14), Z10
+	VMOVDQU64 704(R14), Z11
+	ADDQ      $0x00000300, R14
+	TESTQ     R9, R9
+	JEQ       dot6_128noOnes
+
+dot6_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z12
+	VPXORD     Z12, Z0, Z0
+	VPXORD     Z12, Z2, Z2
+	VPXORD     Z12, Z4, Z4
+	VPXORD     Z12, Z6, Z6
+	VPXORD     Z12, Z8, Z8
+	VPXORD     Z12, Z10, Z10
+	VMOVDQU64  64(AX)(R8*1), Z12
+	VPXORD     Z12, Z1, Z1
+	VPXORD     Z12, Z3, Z3
+	VPXORD     Z12, Z5, Z5
+	VPXORD     Z12, Z7, Z7
+	VPXORD     Z12, Z9, Z9
+	VPXORD     Z12, Z11, Z11
+
+dot6_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_128ones
+
+dot6_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  dot6_128source
+	JMP  dot6_128store
+
+dot6_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	VMOVDQU64 Z10, 640(R15)
+	VMOVDQU64 Z11, 704(R15)
+	ADDQ      $0x00000300, R15
+	JMP       dot6_128turn
+
+dot6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        dot6_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z0, Z5
+	JMP        dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -6169,27 +6726,29 @@ dot6_64resume:
 	VMOVDQU64 256(R14), Z4
 	VMOVDQU64 320(R14), Z5
 	ADDQ      $0x00000180, R14
-
-dot6_64moreOnes:
-	CMPQ R11, R12
-	JAE  dot6_64noOnes
+	TESTQ     R9, R9
+	JEQ       dot6_64noOnes
 
 dot6_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z6
-	VPXORD    Z6, Z0, Z0
-	VPXORD    Z6, Z1, Z1
-	VPXORD    Z6, Z2, Z2
-	VPXORD    Z6, Z3, Z3
-	VPXORD    Z6, Z4, Z4
-	VPXORD    Z6, Z5, Z5
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        dot6_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z4, Z4
+	VPXORD     Z6, Z5, Z5
+
+dot6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  dot6_64ones
 
 dot6_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   dot6_64source
+	JNE  dot6_64source
 	JMP  dot6_64store
 
 dot6_64park:
@@ -6200,82 +6759,77 @@ dot6_64park:
 	VMOVDQU64 Z4, 256(R15)
 	VMOVDQU64 Z5, 320(R15)
 	ADDQ      $0x00000180, R15
-	ADDQ      $0x00000040, R8
-
-dot6_64end:
-dot6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  dot6Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  dot6Step64
+	JMP       dot6_64turn
 
 sum2:
-	// 2 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum2Next128
+	MOVQ $0x00000008, SI
 
-sum2Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum2_128resume
+	// 2 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum2_128next
+	PCALIGN $0x40
+
+sum2_128step:
+	TESTQ          R9, R9
+	JNE            sum2_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum2_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z4, Z0
 	VMOVDQU64      Z5, Z1
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z2
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum2_128store
+	JEQ            sum2_128store
+	PCALIGN        $0x40
 
 sum2_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  sum2_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum2_128last
+	PCALIGN $0x40
 
 sum2_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z4
-	VMOVDQU64      (BX)(R8*1), Z6
+	VMOVDQU64      (CX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z5
-	VMOVDQU64      64(BX)(R8*1), Z7
+	VMOVDQU64      64(CX)(R8*1), Z7
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z4, Z6, Z0
 	VPTERNLOGD     $0x96, Z5, Z7, Z1
 	VPBROADCASTQ   (R10), Z10
-	VPBROADCASTQ   8(R10), Z11
+	VPBROADCASTQ   (R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z4, Z12
 	VGF2P8AFFINEQB $0x00, Z11, Z6, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z2
 	VGF2P8AFFINEQB $0x00, Z10, Z5, Z14
 	VGF2P8AFFINEQB $0x00, Z11, Z7, Z15
 	VPTERNLOGD     $0x96, Z14, Z15, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             sum2_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum2_128store
+	JEQ            sum2_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            sum2_128pair
 
 sum2_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z4, Z0, Z0
 	VPXORD         Z5, Z1, Z1
 	VPBROADCASTQ   (R10), Z6
@@ -6283,30 +6837,138 @@ sum2_128last:
 	VPXORD         Z7, Z2, Z2
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z8
 	VPXORD         Z8, Z3, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum2_128source
+	JNE            sum2_128source
 
 sum2_128store:
 	TESTQ     R15, R15
 	JNE       sum2_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
 	MOVQ      24(CX), AX
 	VMOVDQU64 Z2, (AX)(R8*1)
 	VMOVDQU64 Z3, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       sum2_128end
 
-sum2_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	ADDQ      $0x18, R11
-	JMP       sum2_128moreOnes
+sum2_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum2_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_128step
+
+	// 2 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum2_64next
+	PCALIGN $0x40
+
+sum2_64step:
+	TESTQ          R9, R9
+	JNE            sum2_64special
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z2
+	PREFETCHT0     64(AX)(R8*1)
+	VMOVDQU64      Z2, Z0
+	VPBROADCASTQ   (R10), Z3
+	VGF2P8AFFINEQB $0x00, Z3, Z2, Z1
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum2_64store
+	PCALIGN        $0x40
+
+sum2_64source:
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum2_64last
+	PCALIGN $0x40
+
+sum2_64pair:
+	MOVQ           (R11), AX
+	MOVQ           (R11)(DX*1), CX
+	VMOVDQU64      (AX)(R8*1), Z2
+	VMOVDQU64      (CX)(R8*1), Z3
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
+	VPTERNLOGD     $0x96, Z2, Z3, Z0
+	VPBROADCASTQ   (R10), Z6
+	VPBROADCASTQ   (R10)(SI*1), Z7
+	VGF2P8AFFINEQB $0x00, Z6, Z2, Z8
+	VGF2P8AFFINEQB $0x00, Z7, Z3, Z9
+	VPTERNLOGD     $0x96, Z8, Z9, Z1
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum2_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            sum2_64pair
+
+sum2_64last:
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z2
+	PREFETCHT0     64(AX)(R8*1)
+	VPXORD         Z2, Z0, Z0
+	VPBROADCASTQ   (R10), Z3
+	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
+	VPXORD         Z4, Z1, Z1
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JNE            sum2_64source
+
+sum2_64store:
+	TESTQ     R15, R15
+	JNE       sum2_64park
+	MOVQ      (DI), CX
+	MOVQ      (CX), AX
+	VMOVDQU64 Z0, (AX)(R8*1)
+	MOVQ      24(CX), AX
+	VMOVDQU64 Z1, (AX)(R8*1)
+
+sum2_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum2_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum2_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum2_64step
+
+sum2_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	JMP        sum2_128nextOnes
 
 sum2_128resume:
 	VMOVDQU64 (R14), Z0
@@ -6314,26 +6976,29 @@ sum2_128resume:
 	VMOVDQU64 128(R14), Z2
 	VMOVDQU64 192(R14), Z3
 	ADDQ      $0x00000100, R14
-
-sum2_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_128noOnes
+	TESTQ     R9, R9
+	JEQ       sum2_128noOnes
 
 sum2_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z4
-	VPXORD    Z4, Z0, Z0
-	VPXORD    Z4, Z2, Z2
-	VMOVDQU64 64(AX)(R8*1), Z4
-	VPXORD    Z4, Z1, Z1
-	VPXORD    Z4, Z3, Z3
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum2_128ones
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z2, Z2
+	VMOVDQU64  64(AX)(R8*1), Z4
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z3, Z3
+
+sum2_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_128ones
 
 sum2_128noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum2_128source
+	JNE  sum2_128source
 	JMP  sum2_128store
 
 sum2_128park:
@@ -6342,147 +7007,65 @@ sum2_128park:
 	VMOVDQU64 Z2, 128(R15)
 	VMOVDQU64 Z3, 192(R15)
 	ADDQ      $0x00000100, R15
-	ADDQ      $0x00000080, R8
+	JMP       sum2_128turn
 
-sum2_128end:
-sum2Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum2Step128
-
-	// 2 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum2Next64
-
-sum2Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum2_64resume
-	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum2_64firstOnes
-	VMOVDQU64      (AX)(R8*1), Z2
-	VMOVDQU64      Z2, Z0
-	VPBROADCASTQ   (R10), Z3
-	VGF2P8AFFINEQB $0x00, Z3, Z2, Z1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	CMPQ           R11, R13
-	JAE            sum2_64store
-
-sum2_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  sum2_64last
-
-sum2_64pair:
-	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
-	VMOVDQU64      (AX)(R8*1), Z2
-	VMOVDQU64      (BX)(R8*1), Z3
-	VPTERNLOGD     $0x96, Z2, Z3, Z0
-	VPBROADCASTQ   (R10), Z6
-	VPBROADCASTQ   8(R10), Z7
-	VGF2P8AFFINEQB $0x00, Z6, Z2, Z8
-	VGF2P8AFFINEQB $0x00, Z7, Z3, Z9
-	VPTERNLOGD     $0x96, Z8, Z9, Z1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             sum2_64pair
-	CMPQ           R11, R13
-	JAE            sum2_64store
-
-sum2_64last:
-	MOVQ           (R11), AX
-	VMOVDQU64      (AX)(R8*1), Z2
-	VPXORD         Z2, Z0, Z0
-	VPBROADCASTQ   (R10), Z3
-	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
-	VPXORD         Z4, Z1, Z1
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000008, R10
-	CMPQ           R11, R13
-	JB             sum2_64source
-
-sum2_64store:
-	TESTQ     R15, R15
-	JNE       sum2_64park
-	MOVQ      (CX), AX
-	VMOVDQU64 Z0, (AX)(R8*1)
-	MOVQ      24(CX), AX
-	VMOVDQU64 Z1, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       sum2_64end
-
-sum2_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	ADDQ      $0x18, R11
-	JMP       sum2_64moreOnes
+sum2_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum2_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	JMP        sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	ADDQ      $0x00000080, R14
-
-sum2_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum2_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum2_64noOnes
 
 sum2_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z2
-	VPXORD    Z2, Z0, Z0
-	VPXORD    Z2, Z1, Z1
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum2_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z2
+	VPXORD     Z2, Z0, Z0
+	VPXORD     Z2, Z1, Z1
+
+sum2_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum2_64ones
 
 sum2_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum2_64source
+	JNE  sum2_64source
 	JMP  sum2_64store
 
 sum2_64park:
 	VMOVDQU64 Z0, (R15)
 	VMOVDQU64 Z1, 64(R15)
 	ADDQ      $0x00000080, R15
-	ADDQ      $0x00000040, R8
-
-sum2_64end:
-sum2Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum2Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum2Step64
+	JMP       sum2_64turn
 
 sum3:
-	// 3 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum3Next128
+	MOVQ $0x00000010, SI
 
-sum3Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum3_128resume
+	// 3 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum3_128next
+	PCALIGN $0x40
+
+sum3_128step:
+	TESTQ          R9, R9
+	JNE            sum3_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum3_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z6, Z0
 	VMOVDQU64      Z7, Z1
 	VPBROADCASTQ   (R10), Z8
@@ -6491,27 +7074,33 @@ sum3Step128:
 	VPBROADCASTQ   8(R10), Z8
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z4
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum3_128store
+	JEQ            sum3_128store
+	PCALIGN        $0x40
 
 sum3_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  sum3_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum3_128last
+	PCALIGN $0x40
 
 sum3_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z6
-	VMOVDQU64      (BX)(R8*1), Z8
+	VMOVDQU64      (CX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z7
-	VMOVDQU64      64(BX)(R8*1), Z9
+	VMOVDQU64      64(CX)(R8*1), Z9
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z6, Z8, Z0
 	VPTERNLOGD     $0x96, Z7, Z9, Z1
 	VPBROADCASTQ   (R10), Z12
-	VPBROADCASTQ   16(R10), Z13
+	VPBROADCASTQ   (R10)(SI*1), Z13
 	VGF2P8AFFINEQB $0x00, Z12, Z6, Z14
 	VGF2P8AFFINEQB $0x00, Z13, Z8, Z15
 	VPTERNLOGD     $0x96, Z14, Z15, Z2
@@ -6519,27 +7108,29 @@ sum3_128pair:
 	VGF2P8AFFINEQB $0x00, Z13, Z9, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z3
 	VPBROADCASTQ   8(R10), Z10
-	VPBROADCASTQ   24(R10), Z11
+	VPBROADCASTQ   8(R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z14
 	VGF2P8AFFINEQB $0x00, Z11, Z8, Z15
 	VPTERNLOGD     $0x96, Z14, Z15, Z4
 	VGF2P8AFFINEQB $0x00, Z10, Z7, Z16
 	VGF2P8AFFINEQB $0x00, Z11, Z9, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             sum3_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum3_128store
+	JEQ            sum3_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            sum3_128pair
 
 sum3_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z6, Z0, Z0
 	VPXORD         Z7, Z1, Z1
 	VPBROADCASTQ   (R10), Z8
@@ -6552,14 +7143,15 @@ sum3_128last:
 	VPXORD         Z9, Z4, Z4
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z10
 	VPXORD         Z10, Z5, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum3_128source
+	JNE            sum3_128source
 
 sum3_128store:
 	TESTQ     R15, R15
 	JNE       sum3_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -6569,18 +7161,137 @@ sum3_128store:
 	MOVQ      48(CX), AX
 	VMOVDQU64 Z4, (AX)(R8*1)
 	VMOVDQU64 Z5, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       sum3_128end
 
-sum3_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	ADDQ      $0x18, R11
-	JMP       sum3_128moreOnes
+sum3_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum3_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum3_128step
+
+	// 3 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum3_64next
+	PCALIGN $0x40
+
+sum3_64step:
+	TESTQ          R9, R9
+	JNE            sum3_64special
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z3
+	PREFETCHT0     64(AX)(R8*1)
+	VMOVDQU64      Z3, Z0
+	VPBROADCASTQ   (R10), Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
+	VPBROADCASTQ   8(R10), Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z3, Z2
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum3_64store
+	PCALIGN        $0x40
+
+sum3_64source:
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum3_64last
+	PCALIGN $0x40
+
+sum3_64pair:
+	MOVQ           (R11), AX
+	MOVQ           (R11)(DX*1), CX
+	VMOVDQU64      (AX)(R8*1), Z3
+	VMOVDQU64      (CX)(R8*1), Z4
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
+	VPTERNLOGD     $0x96, Z3, Z4, Z0
+	VPBROADCASTQ   (R10), Z7
+	VPBROADCASTQ   (R10)(SI*1), Z8
+	VGF2P8AFFINEQB $0x00, Z7, Z3, Z9
+	VGF2P8AFFINEQB $0x00, Z8, Z4, Z10
+	VPTERNLOGD     $0x96, Z9, Z10, Z1
+	VPBROADCASTQ   8(R10), Z5
+	VPBROADCASTQ   8(R10)(SI*1), Z6
+	VGF2P8AFFINEQB $0x00, Z5, Z3, Z9
+	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
+	VPTERNLOGD     $0x96, Z9, Z10, Z2
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum3_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            sum3_64pair
+
+sum3_64last:
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z3
+	PREFETCHT0     64(AX)(R8*1)
+	VPXORD         Z3, Z0, Z0
+	VPBROADCASTQ   (R10), Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
+	VPXORD         Z5, Z1, Z1
+	VPBROADCASTQ   8(R10), Z4
+	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
+	VPXORD         Z5, Z2, Z2
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JNE            sum3_64source
+
+sum3_64store:
+	TESTQ     R15, R15
+	JNE       sum3_64park
+	MOVQ      (DI), CX
+	MOVQ      (CX), AX
+	VMOVDQU64 Z0, (AX)(R8*1)
+	MOVQ      24(CX), AX
+	VMOVDQU64 Z1, (AX)(R8*1)
+	MOVQ      48(CX), AX
+	VMOVDQU64 Z2, (AX)(R8*1)
+
+sum3_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum3_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum3_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum3_64step
+
+sum3_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	JMP        sum3_128nextOnes
 
 sum3_128resume:
 	VMOVDQU64 (R14), Z0
@@ -6590,28 +7301,31 @@ sum3_128resume:
 	VMOVDQU64 256(R14), Z4
 	VMOVDQU64 320(R14), Z5
 	ADDQ      $0x00000180, R14
-
-sum3_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum3_128noOnes
+	TESTQ     R9, R9
+	JEQ       sum3_128noOnes
 
 sum3_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z6
-	VPXORD    Z6, Z0, Z0
-	VPXORD    Z6, Z2, Z2
-	VPXORD    Z6, Z4, Z4
-	VMOVDQU64 64(AX)(R8*1), Z6
-	VPXORD    Z6, Z1, Z1
-	VPXORD    Z6, Z3, Z3
-	VPXORD    Z6, Z5, Z5
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum3_128ones
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z4, Z4
+	VMOVDQU64  64(AX)(R8*1), Z6
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z5, Z5
+
+sum3_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_128ones
 
 sum3_128noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum3_128source
+	JNE  sum3_128source
 	JMP  sum3_128store
 
 sum3_128park:
@@ -6622,126 +7336,45 @@ sum3_128park:
 	VMOVDQU64 Z4, 256(R15)
 	VMOVDQU64 Z5, 320(R15)
 	ADDQ      $0x00000180, R15
-	ADDQ      $0x00000080, R8
+	JMP       sum3_128turn
 
-sum3_128end:
-sum3Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum3Step128
-
-	// 3 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum3Next64
-
-sum3Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum3_64resume
-	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum3_64firstOnes
-	VMOVDQU64      (AX)(R8*1), Z3
-	VMOVDQU64      Z3, Z0
-	VPBROADCASTQ   (R10), Z4
-	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
-	VPBROADCASTQ   8(R10), Z4
-	VGF2P8AFFINEQB $0x00, Z4, Z3, Z2
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	CMPQ           R11, R13
-	JAE            sum3_64store
-
-sum3_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  sum3_64last
-
-sum3_64pair:
-	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
-	VMOVDQU64      (AX)(R8*1), Z3
-	VMOVDQU64      (BX)(R8*1), Z4
-	VPTERNLOGD     $0x96, Z3, Z4, Z0
-	VPBROADCASTQ   (R10), Z7
-	VPBROADCASTQ   16(R10), Z8
-	VGF2P8AFFINEQB $0x00, Z7, Z3, Z9
-	VGF2P8AFFINEQB $0x00, Z8, Z4, Z10
-	VPTERNLOGD     $0x96, Z9, Z10, Z1
-	VPBROADCASTQ   8(R10), Z5
-	VPBROADCASTQ   24(R10), Z6
-	VGF2P8AFFINEQB $0x00, Z5, Z3, Z9
-	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
-	VPTERNLOGD     $0x96, Z9, Z10, Z2
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             sum3_64pair
-	CMPQ           R11, R13
-	JAE            sum3_64store
-
-sum3_64last:
-	MOVQ           (R11), AX
-	VMOVDQU64      (AX)(R8*1), Z3
-	VPXORD         Z3, Z0, Z0
-	VPBROADCASTQ   (R10), Z4
-	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
-	VPXORD         Z5, Z1, Z1
-	VPBROADCASTQ   8(R10), Z4
-	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
-	VPXORD         Z5, Z2, Z2
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000010, R10
-	CMPQ           R11, R13
-	JB             sum3_64source
-
-sum3_64store:
-	TESTQ     R15, R15
-	JNE       sum3_64park
-	MOVQ      (CX), AX
-	VMOVDQU64 Z0, (AX)(R8*1)
-	MOVQ      24(CX), AX
-	VMOVDQU64 Z1, (AX)(R8*1)
-	MOVQ      48(CX), AX
-	VMOVDQU64 Z2, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       sum3_64end
-
-sum3_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	ADDQ      $0x18, R11
-	JMP       sum3_64moreOnes
+sum3_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum3_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	JMP        sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU64 (R14), Z0
 	VMOVDQU64 64(R14), Z1
 	VMOVDQU64 128(R14), Z2
 	ADDQ      $0x000000c0, R14
-
-sum3_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum3_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum3_64noOnes
 
 sum3_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z3
-	VPXORD    Z3, Z0, Z0
-	VPXORD    Z3, Z1, Z1
-	VPXORD    Z3, Z2, Z2
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum3_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z3
+	VPXORD     Z3, Z0, Z0
+	VPXORD     Z3, Z1, Z1
+	VPXORD     Z3, Z2, Z2
+
+sum3_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum3_64ones
 
 sum3_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum3_64source
+	JNE  sum3_64source
 	JMP  sum3_64store
 
 sum3_64park:
@@ -6749,36 +7382,23 @@ sum3_64park:
 	VMOVDQU64 Z1, 64(R15)
 	VMOVDQU64 Z2, 128(R15)
 	ADDQ      $0x000000c0, R15
-	ADDQ      $0x00000040, R8
-
-sum3_64end:
-sum3Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum3Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum3Step64
+	JMP       sum3_64turn
 
 sum4:
-	// 4 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum4Next128
+	MOVQ $0x00000018, SI
 
-sum4Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum4_128resume
+	// 4 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum4_128next
+	PCALIGN $0x40
+
+sum4_128step:
+	TESTQ          R9, R9
+	JNE            sum4_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum4_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z8, Z0
 	VMOVDQU64      Z9, Z1
 	VPBROADCASTQ   (R10), Z10
@@ -6790,27 +7410,33 @@ sum4Step128:
 	VPBROADCASTQ   16(R10), Z10
 	VGF2P8AFFINEQB $0x00, Z10, Z8, Z6
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum4_128store
+	JEQ            sum4_128store
+	PCALIGN        $0x40
 
 sum4_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  sum4_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum4_128last
+	PCALIGN $0x40
 
 sum4_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z8
-	VMOVDQU64      (BX)(R8*1), Z10
+	VMOVDQU64      (CX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z9
-	VMOVDQU64      64(BX)(R8*1), Z11
+	VMOVDQU64      64(CX)(R8*1), Z11
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z8, Z10, Z0
 	VPTERNLOGD     $0x96, Z9, Z11, Z1
 	VPBROADCASTQ   (R10), Z14
-	VPBROADCASTQ   24(R10), Z15
+	VPBROADCASTQ   (R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z8, Z16
 	VGF2P8AFFINEQB $0x00, Z15, Z10, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z2
@@ -6818,7 +7444,7 @@ sum4_128pair:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z3
 	VPBROADCASTQ   8(R10), Z12
-	VPBROADCASTQ   32(R10), Z13
+	VPBROADCASTQ   8(R10)(SI*1), Z13
 	VGF2P8AFFINEQB $0x00, Z12, Z8, Z16
 	VGF2P8AFFINEQB $0x00, Z13, Z10, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z4
@@ -6826,27 +7452,29 @@ sum4_128pair:
 	VGF2P8AFFINEQB $0x00, Z13, Z11, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z5
 	VPBROADCASTQ   16(R10), Z14
-	VPBROADCASTQ   40(R10), Z15
+	VPBROADCASTQ   16(R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z8, Z16
 	VGF2P8AFFINEQB $0x00, Z15, Z10, Z17
 	VPTERNLOGD     $0x96, Z16, Z17, Z6
 	VGF2P8AFFINEQB $0x00, Z14, Z9, Z18
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             sum4_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum4_128store
+	JEQ            sum4_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            sum4_128pair
 
 sum4_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z8, Z0, Z0
 	VPXORD         Z9, Z1, Z1
 	VPBROADCASTQ   (R10), Z10
@@ -6864,14 +7492,15 @@ sum4_128last:
 	VPXORD         Z11, Z6, Z6
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z12
 	VPXORD         Z12, Z7, Z7
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum4_128source
+	JNE            sum4_128source
 
 sum4_128store:
 	TESTQ     R15, R15
 	JNE       sum4_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -6884,20 +7513,151 @@ sum4_128store:
 	MOVQ      72(CX), AX
 	VMOVDQU64 Z6, (AX)(R8*1)
 	VMOVDQU64 Z7, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       sum4_128end
 
-sum4_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	ADDQ      $0x18, R11
-	JMP       sum4_128moreOnes
+sum4_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum4_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum4_128step
+
+	// 4 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum4_64next
+	PCALIGN $0x40
+
+sum4_64step:
+	TESTQ          R9, R9
+	JNE            sum4_64special
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z4
+	PREFETCHT0     64(AX)(R8*1)
+	VMOVDQU64      Z4, Z0
+	VPBROADCASTQ   (R10), Z5
+	VGF2P8AFFINEQB $0x00, Z5, Z4, Z1
+	VPBROADCASTQ   8(R10), Z5
+	VGF2P8AFFINEQB $0x00, Z5, Z4, Z2
+	VPBROADCASTQ   16(R10), Z5
+	VGF2P8AFFINEQB $0x00, Z5, Z4, Z3
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum4_64store
+	PCALIGN        $0x40
+
+sum4_64source:
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum4_64last
+	PCALIGN $0x40
+
+sum4_64pair:
+	MOVQ           (R11), AX
+	MOVQ           (R11)(DX*1), CX
+	VMOVDQU64      (AX)(R8*1), Z4
+	VMOVDQU64      (CX)(R8*1), Z5
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
+	VPTERNLOGD     $0x96, Z4, Z5, Z0
+	VPBROADCASTQ   (R10), Z8
+	VPBROADCASTQ   (R10)(SI*1), Z9
+	VGF2P8AFFINEQB $0x00, Z8, Z4, Z10
+	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
+	VPTERNLOGD     $0x96, Z10, Z11, Z1
+	VPBROADCASTQ   8(R10), Z6
+	VPBROADCASTQ   8(R10)(SI*1), Z7
+	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
+	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
+	VPTERNLOGD     $0x96, Z10, Z11, Z2
+	VPBROADCASTQ   16(R10), Z8
+	VPBROADCASTQ   16(R10)(SI*1), Z9
+	VGF2P8AFFINEQB $0x00, Z8, Z4, Z10
+	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
+	VPTERNLOGD     $0x96, Z10, Z11, Z3
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum4_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            sum4_64pair
+
+sum4_64last:
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z4
+	PREFETCHT0     64(AX)(R8*1)
+	VPXORD         Z4, Z0, Z0
+	VPBROADCASTQ   (R10), Z5
+	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
+	VPXORD         Z6, Z1, Z1
+	VPBROADCASTQ   8(R10), Z5
+	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
+	VPXORD         Z6, Z2, Z2
+	VPBROADCASTQ   16(R10), Z5
+	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
+	VPXORD         Z6, Z3, Z3
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JNE            sum4_64source
+
+sum4_64store:
+	TESTQ     R15, R15
+	JNE       sum4_64park
+	MOVQ      (DI), CX
+	MOVQ      (CX), AX
+	VMOVDQU64 Z0, (AX)(R8*1)
+	MOVQ      24(CX), AX
+	VMOVDQU64 Z1, (AX)(R8*1)
+	MOVQ      48(CX), AX
+	VMOVDQU64 Z2, (AX)(R8*1)
+	MOVQ      72(CX), AX
+	VMOVDQU64 Z3, (AX)(R8*1)
+
+sum4_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum4_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum4_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum4_64step
+
+sum4_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	JMP        sum4_128nextOnes
 
 sum4_128resume:
 	VMOVDQU64 (R14), Z0
@@ -6909,30 +7669,33 @@ sum4_128resume:
 	VMOVDQU64 384(R14), Z6
 	VMOVDQU64 448(R14), Z7
 	ADDQ      $0x00000200, R14
-
-sum4_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum4_128noOnes
+	TESTQ     R9, R9
+	JEQ       sum4_128noOnes
 
 sum4_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z8
-	VPXORD    Z8, Z0, Z0
-	VPXORD    Z8, Z2, Z2
-	VPXORD    Z8, Z4, Z4
-	VPXORD    Z8, Z6, Z6
-	VMOVDQU64 64(AX)(R8*1), Z8
-	VPXORD    Z8, Z1, Z1
-	VPXORD    Z8, Z3, Z3
-	VPXORD    Z8, Z5, Z5
-	VPXORD    Z8, Z7, Z7
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum4_128ones
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z8
+	VPXORD     Z8, Z0, Z0
+	VPXORD     Z8, Z2, Z2
+	VPXORD     Z8, Z4, Z4
+	VPXORD     Z8, Z6, Z6
+	VMOVDQU64  64(AX)(R8*1), Z8
+	VPXORD     Z8, Z1, Z1
+	VPXORD     Z8, Z3, Z3
+	VPXORD     Z8, Z5, Z5
+	VPXORD     Z8, Z7, Z7
+
+sum4_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_128ones
 
 sum4_128noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum4_128source
+	JNE  sum4_128source
 	JMP  sum4_128store
 
 sum4_128park:
@@ -6945,115 +7708,20 @@ sum4_128park:
 	VMOVDQU64 Z6, 384(R15)
 	VMOVDQU64 Z7, 448(R15)
 	ADDQ      $0x00000200, R15
-	ADDQ      $0x00000080, R8
+	JMP       sum4_128turn
 
-sum4_128end:
-sum4Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum4Step128
-
-	// 4 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum4Next64
-
-sum4Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum4_64resume
-	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum4_64firstOnes
-	VMOVDQU64      (AX)(R8*1), Z4
-	VMOVDQU64      Z4, Z0
-	VPBROADCASTQ   (R10), Z5
-	VGF2P8AFFINEQB $0x00, Z5, Z4, Z1
-	VPBROADCASTQ   8(R10), Z5
-	VGF2P8AFFINEQB $0x00, Z5, Z4, Z2
-	VPBROADCASTQ   16(R10), Z5
-	VGF2P8AFFINEQB $0x00, Z5, Z4, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	CMPQ           R11, R13
-	JAE            sum4_64store
-
-sum4_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  sum4_64last
-
-sum4_64pair:
-	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
-	VMOVDQU64      (AX)(R8*1), Z4
-	VMOVDQU64      (BX)(R8*1), Z5
-	VPTERNLOGD     $0x96, Z4, Z5, Z0
-	VPBROADCASTQ   (R10), Z8
-	VPBROADCASTQ   24(R10), Z9
-	VGF2P8AFFINEQB $0x00, Z8, Z4, Z10
-	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
-	VPTERNLOGD     $0x96, Z10, Z11, Z1
-	VPBROADCASTQ   8(R10), Z6
-	VPBROADCASTQ   32(R10), Z7
-	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
-	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
-	VPTERNLOGD     $0x96, Z10, Z11, Z2
-	VPBROADCASTQ   16(R10), Z8
-	VPBROADCASTQ   40(R10), Z9
-	VGF2P8AFFINEQB $0x00, Z8, Z4, Z10
-	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
-	VPTERNLOGD     $0x96, Z10, Z11, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             sum4_64pair
-	CMPQ           R11, R13
-	JAE            sum4_64store
-
-sum4_64last:
-	MOVQ           (R11), AX
-	VMOVDQU64      (AX)(R8*1), Z4
-	VPXORD         Z4, Z0, Z0
-	VPBROADCASTQ   (R10), Z5
-	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
-	VPXORD         Z6, Z1, Z1
-	VPBROADCASTQ   8(R10), Z5
-	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
-	VPXORD         Z6, Z2, Z2
-	VPBROADCASTQ   16(R10), Z5
-	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
-	VPXORD         Z6, Z3, Z3
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000018, R10
-	CMPQ           R11, R13
-	JB             sum4_64source
-
-sum4_64store:
-	TESTQ     R15, R15
-	JNE       sum4_64park
-	MOVQ      (CX), AX
-	VMOVDQU64 Z0, (AX)(R8*1)
-	MOVQ      24(CX), AX
-	VMOVDQU64 Z1, (AX)(R8*1)
-	MOVQ      48(CX), AX
-	VMOVDQU64 Z2, (AX)(R8*1)
-	MOVQ      72(CX), AX
-	VMOVDQU64 Z3, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       sum4_64end
-
-sum4_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	ADDQ      $0x18, R11
-	JMP       sum4_64moreOnes
+sum4_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum4_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	JMP        sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -7061,25 +7729,27 @@ sum4_64resume:
 	VMOVDQU64 128(R14), Z2
 	VMOVDQU64 192(R14), Z3
 	ADDQ      $0x00000100, R14
-
-sum4_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum4_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum4_64noOnes
 
 sum4_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z4
-	VPXORD    Z4, Z0, Z0
-	VPXORD    Z4, Z1, Z1
-	VPXORD    Z4, Z2, Z2
-	VPXORD    Z4, Z3, Z3
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum4_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z4
+	VPXORD     Z4, Z0, Z0
+	VPXORD     Z4, Z1, Z1
+	VPXORD     Z4, Z2, Z2
+	VPXORD     Z4, Z3, Z3
+
+sum4_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum4_64ones
 
 sum4_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum4_64source
+	JNE  sum4_64source
 	JMP  sum4_64store
 
 sum4_64park:
@@ -7088,36 +7758,23 @@ sum4_64park:
 	VMOVDQU64 Z2, 128(R15)
 	VMOVDQU64 Z3, 192(R15)
 	ADDQ      $0x00000100, R15
-	ADDQ      $0x00000040, R8
-
-sum4_64end:
-sum4Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum4Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum4Step64
+	JMP       sum4_64turn
 
 sum5:
-	// 5 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum5Next128
+	MOVQ $0x00000020, SI
 
-sum5Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum5_128resume
+	// 5 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum5_128next
+	PCALIGN $0x40
+
+sum5_128step:
+	TESTQ          R9, R9
+	JNE            sum5_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum5_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z10, Z0
 	VMOVDQU64      Z11, Z1
 	VPBROADCASTQ   (R10), Z12
@@ -7132,27 +7789,33 @@ sum5Step128:
 	VPBROADCASTQ   24(R10), Z12
 	VGF2P8AFFINEQB $0x00, Z12, Z10, Z8
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum5_128store
+	JEQ            sum5_128store
+	PCALIGN        $0x40
 
 sum5_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  sum5_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum5_128last
+	PCALIGN $0x40
 
 sum5_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z10
-	VMOVDQU64      (BX)(R8*1), Z12
+	VMOVDQU64      (CX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z11
-	VMOVDQU64      64(BX)(R8*1), Z13
+	VMOVDQU64      64(CX)(R8*1), Z13
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z10, Z12, Z0
 	VPTERNLOGD     $0x96, Z11, Z13, Z1
 	VPBROADCASTQ   (R10), Z16
-	VPBROADCASTQ   32(R10), Z17
+	VPBROADCASTQ   (R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z10, Z18
 	VGF2P8AFFINEQB $0x00, Z17, Z12, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z2
@@ -7160,7 +7823,7 @@ sum5_128pair:
 	VGF2P8AFFINEQB $0x00, Z17, Z13, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z3
 	VPBROADCASTQ   8(R10), Z14
-	VPBROADCASTQ   40(R10), Z15
+	VPBROADCASTQ   8(R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z10, Z18
 	VGF2P8AFFINEQB $0x00, Z15, Z12, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z4
@@ -7168,7 +7831,7 @@ sum5_128pair:
 	VGF2P8AFFINEQB $0x00, Z15, Z13, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z5
 	VPBROADCASTQ   16(R10), Z16
-	VPBROADCASTQ   48(R10), Z17
+	VPBROADCASTQ   16(R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z10, Z18
 	VGF2P8AFFINEQB $0x00, Z17, Z12, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z6
@@ -7176,27 +7839,29 @@ sum5_128pair:
 	VGF2P8AFFINEQB $0x00, Z17, Z13, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z7
 	VPBROADCASTQ   24(R10), Z14
-	VPBROADCASTQ   56(R10), Z15
+	VPBROADCASTQ   24(R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z10, Z18
 	VGF2P8AFFINEQB $0x00, Z15, Z12, Z19
 	VPTERNLOGD     $0x96, Z18, Z19, Z8
 	VGF2P8AFFINEQB $0x00, Z14, Z11, Z20
 	VGF2P8AFFINEQB $0x00, Z15, Z13, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             sum5_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum5_128store
+	JEQ            sum5_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            sum5_128pair
 
 sum5_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z10, Z0, Z0
 	VPXORD         Z11, Z1, Z1
 	VPBROADCASTQ   (R10), Z12
@@ -7219,14 +7884,15 @@ sum5_128last:
 	VPXORD         Z13, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z14
 	VPXORD         Z14, Z9, Z9
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum5_128source
+	JNE            sum5_128source
 
 sum5_128store:
 	TESTQ     R15, R15
 	JNE       sum5_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -7242,22 +7908,165 @@ sum5_128store:
 	MOVQ      96(CX), AX
 	VMOVDQU64 Z8, (AX)(R8*1)
 	VMOVDQU64 Z9, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       sum5_128end
 
-sum5_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	VMOVDQU64 Z0, Z8
-	VMOVDQU64 Z1, Z9
-	ADDQ      $0x18, R11
-	JMP       sum5_128moreOnes
+sum5_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum5_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum5_128step
+
+	// 5 outputs, the first one the plain sum, 64 bytes a step
+	JMP sum5_64next
+	PCALIGN $0x40
+
+sum5_64step:
+	TESTQ          R9, R9
+	JNE            sum5_64special
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z5
+	PREFETCHT0     64(AX)(R8*1)
+	VMOVDQU64      Z5, Z0
+	VPBROADCASTQ   (R10), Z6
+	VGF2P8AFFINEQB $0x00, Z6, Z5, Z1
+	VPBROADCASTQ   8(R10), Z6
+	VGF2P8AFFINEQB $0x00, Z6, Z5, Z2
+	VPBROADCASTQ   16(R10), Z6
+	VGF2P8AFFINEQB $0x00, Z6, Z5, Z3
+	VPBROADCASTQ   24(R10), Z6
+	VGF2P8AFFINEQB $0x00, Z6, Z5, Z4
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum5_64store
+	PCALIGN        $0x40
+
+sum5_64source:
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum5_64last
+	PCALIGN $0x40
+
+sum5_64pair:
+	MOVQ           (R11), AX
+	MOVQ           (R11)(DX*1), CX
+	VMOVDQU64      (AX)(R8*1), Z5
+	VMOVDQU64      (CX)(R8*1), Z6
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
+	VPTERNLOGD     $0x96, Z5, Z6, Z0
+	VPBROADCASTQ   (R10), Z9
+	VPBROADCASTQ   (R10)(SI*1), Z10
+	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
+	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
+	VPTERNLOGD     $0x96, Z11, Z12, Z1
+	VPBROADCASTQ   8(R10), Z7
+	VPBROADCASTQ   8(R10)(SI*1), Z8
+	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
+	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
+	VPTERNLOGD     $0x96, Z11, Z12, Z2
+	VPBROADCASTQ   16(R10), Z9
+	VPBROADCASTQ   16(R10)(SI*1), Z10
+	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
+	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
+	VPTERNLOGD     $0x96, Z11, Z12, Z3
+	VPBROADCASTQ   24(R10), Z7
+	VPBROADCASTQ   24(R10)(SI*1), Z8
+	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
+	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
+	VPTERNLOGD     $0x96, Z11, Z12, Z4
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum5_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            sum5_64pair
+
+sum5_64last:
+	MOVQ           (R11), AX
+	VMOVDQU64      (AX)(R8*1), Z5
+	PREFETCHT0     64(AX)(R8*1)
+	VPXORD         Z5, Z0, Z0
+	VPBROADCASTQ   (R10), Z6
+	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
+	VPXORD         Z7, Z1, Z1
+	VPBROADCASTQ   8(R10), Z6
+	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
+	VPXORD         Z7, Z2, Z2
+	VPBROADCASTQ   16(R10), Z6
+	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
+	VPXORD         Z7, Z3, Z3
+	VPBROADCASTQ   24(R10), Z6
+	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
+	VPXORD         Z7, Z4, Z4
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JNE            sum5_64source
+
+sum5_64store:
+	TESTQ     R15, R15
+	JNE       sum5_64park
+	MOVQ      (DI), CX
+	MOVQ      (CX), AX
+	VMOVDQU64 Z0, (AX)(R8*1)
+	MOVQ      24(CX), AX
+	VMOVDQU64 Z1, (AX)(R8*1)
+	MOVQ      48(CX), AX
+	VMOVDQU64 Z2, (AX)(R8*1)
+	MOVQ      72(CX), AX
+	VMOVDQU64 Z3, (AX)(R8*1)
+	MOVQ      96(CX), AX
+	VMOVDQU64 Z4, (AX)(R8*1)
+
+sum5_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum5_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum5_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum5_64step
+
+sum5_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	JMP        sum5_128nextOnes
 
 sum5_128resume:
 	VMOVDQU64 (R14), Z0
@@ -7271,32 +8080,35 @@ sum5_128resume:
 	VMOVDQU64 512(R14), Z8
 	VMOVDQU64 576(R14), Z9
 	ADDQ      $0x00000280, R14
-
-sum5_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum5_128noOnes
+	TESTQ     R9, R9
+	JEQ       sum5_128noOnes
 
 sum5_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z10
-	VPXORD    Z10, Z0, Z0
-	VPXORD    Z10, Z2, Z2
-	VPXORD    Z10, Z4, Z4
-	VPXORD    Z10, Z6, Z6
-	VPXORD    Z10, Z8, Z8
-	VMOVDQU64 64(AX)(R8*1), Z10
-	VPXORD    Z10, Z1, Z1
-	VPXORD    Z10, Z3, Z3
-	VPXORD    Z10, Z5, Z5
-	VPXORD    Z10, Z7, Z7
-	VPXORD    Z10, Z9, Z9
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum5_128ones
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z10
+	VPXORD     Z10, Z0, Z0
+	VPXORD     Z10, Z2, Z2
+	VPXORD     Z10, Z4, Z4
+	VPXORD     Z10, Z6, Z6
+	VPXORD     Z10, Z8, Z8
+	VMOVDQU64  64(AX)(R8*1), Z10
+	VPXORD     Z10, Z1, Z1
+	VPXORD     Z10, Z3, Z3
+	VPXORD     Z10, Z5, Z5
+	VPXORD     Z10, Z7, Z7
+	VPXORD     Z10, Z9, Z9
+
+sum5_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_128ones
 
 sum5_128noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum5_128source
+	JNE  sum5_128source
 	JMP  sum5_128store
 
 sum5_128park:
@@ -7311,128 +8123,21 @@ sum5_128park:
 	VMOVDQU64 Z8, 512(R15)
 	VMOVDQU64 Z9, 576(R15)
 	ADDQ      $0x00000280, R15
-	ADDQ      $0x00000080, R8
+	JMP       sum5_128turn
 
-sum5_128end:
-sum5Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum5Step128
-
-	// 5 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum5Next64
-
-sum5Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum5_64resume
-	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum5_64firstOnes
-	VMOVDQU64      (AX)(R8*1), Z5
-	VMOVDQU64      Z5, Z0
-	VPBROADCASTQ   (R10), Z6
-	VGF2P8AFFINEQB $0x00, Z6, Z5, Z1
-	VPBROADCASTQ   8(R10), Z6
-	VGF2P8AFFINEQB $0x00, Z6, Z5, Z2
-	VPBROADCASTQ   16(R10), Z6
-	VGF2P8AFFINEQB $0x00, Z6, Z5, Z3
-	VPBROADCASTQ   24(R10), Z6
-	VGF2P8AFFINEQB $0x00, Z6, Z5, Z4
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	CMPQ           R11, R13
-	JAE            sum5_64store
-
-sum5_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  sum5_64last
-
-sum5_64pair:
-	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
-	VMOVDQU64      (AX)(R8*1), Z5
-	VMOVDQU64      (BX)(R8*1), Z6
-	VPTERNLOGD     $0x96, Z5, Z6, Z0
-	VPBROADCASTQ   (R10), Z9
-	VPBROADCASTQ   32(R10), Z10
-	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
-	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
-	VPTERNLOGD     $0x96, Z11, Z12, Z1
-	VPBROADCASTQ   8(R10), Z7
-	VPBROADCASTQ   40(R10), Z8
-	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
-	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
-	VPTERNLOGD     $0x96, Z11, Z12, Z2
-	VPBROADCASTQ   16(R10), Z9
-	VPBROADCASTQ   48(R10), Z10
-	VGF2P8AFFINEQB $0x00, Z9, Z5, Z11
-	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
-	VPTERNLOGD     $0x96, Z11, Z12, Z3
-	VPBROADCASTQ   24(R10), Z7
-	VPBROADCASTQ   56(R10), Z8
-	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
-	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
-	VPTERNLOGD     $0x96, Z11, Z12, Z4
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             sum5_64pair
-	CMPQ           R11, R13
-	JAE            sum5_64store
-
-sum5_64last:
-	MOVQ           (R11), AX
-	VMOVDQU64      (AX)(R8*1), Z5
-	VPXORD         Z5, Z0, Z0
-	VPBROADCASTQ   (R10), Z6
-	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
-	VPXORD         Z7, Z1, Z1
-	VPBROADCASTQ   8(R10), Z6
-	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
-	VPXORD         Z7, Z2, Z2
-	VPBROADCASTQ   16(R10), Z6
-	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
-	VPXORD         Z7, Z3, Z3
-	VPBROADCASTQ   24(R10), Z6
-	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
-	VPXORD         Z7, Z4, Z4
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000020, R10
-	CMPQ           R11, R13
-	JB             sum5_64source
-
-sum5_64store:
-	TESTQ     R15, R15
-	JNE       sum5_64park
-	MOVQ      (CX), AX
-	VMOVDQU64 Z0, (AX)(R8*1)
-	MOVQ      24(CX), AX
-	VMOVDQU64 Z1, (AX)(R8*1)
-	MOVQ      48(CX), AX
-	VMOVDQU64 Z2, (AX)(R8*1)
-	MOVQ      72(CX), AX
-	VMOVDQU64 Z3, (AX)(R8*1)
-	MOVQ      96(CX), AX
-	VMOVDQU64 Z4, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       sum5_64end
-
-sum5_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	VMOVDQU64 Z0, Z4
-	ADDQ      $0x18, R11
-	JMP       sum5_64moreOnes
+sum5_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum5_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	VMOVDQU64  Z0, Z4
+	JMP        sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -7441,26 +8146,28 @@ sum5_64resume:
 	VMOVDQU64 192(R14), Z3
 	VMOVDQU64 256(R14), Z4
 	ADDQ      $0x00000140, R14
-
-sum5_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum5_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum5_64noOnes
 
 sum5_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z5
-	VPXORD    Z5, Z0, Z0
-	VPXORD    Z5, Z1, Z1
-	VPXORD    Z5, Z2, Z2
-	VPXORD    Z5, Z3, Z3
-	VPXORD    Z5, Z4, Z4
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum5_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z5
+	VPXORD     Z5, Z0, Z0
+	VPXORD     Z5, Z1, Z1
+	VPXORD     Z5, Z2, Z2
+	VPXORD     Z5, Z3, Z3
+	VPXORD     Z5, Z4, Z4
+
+sum5_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum5_64ones
 
 sum5_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum5_64source
+	JNE  sum5_64source
 	JMP  sum5_64store
 
 sum5_64park:
@@ -7470,36 +8177,23 @@ sum5_64park:
 	VMOVDQU64 Z3, 192(R15)
 	VMOVDQU64 Z4, 256(R15)
 	ADDQ      $0x00000140, R15
-	ADDQ      $0x00000040, R8
-
-sum5_64end:
-sum5Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum5Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum5Step64
+	JMP       sum5_64turn
 
 sum6:
-	// 6 outputs, the first one the plain sum, 128 bytes a step
-	JMP sum6Next128
+	MOVQ $0x00000028, SI
 
-sum6Step128:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum6_128resume
+	// 6 outputs, the first one the plain sum, 128 bytes a step
+	JMP sum6_128next
+	PCALIGN $0x40
+
+sum6_128step:
+	TESTQ          R9, R9
+	JNE            sum6_128special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum6_128firstOnes
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z12, Z0
 	VMOVDQU64      Z13, Z1
 	VPBROADCASTQ   (R10), Z14
@@ -7517,27 +8211,33 @@ sum6Step128:
 	VPBROADCASTQ   32(R10), Z14
 	VGF2P8AFFINEQB $0x00, Z14, Z12, Z10
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z11
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum6_128store
+	JEQ            sum6_128store
+	PCALIGN        $0x40
 
 sum6_128source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  sum6_128last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum6_128last
+	PCALIGN $0x40
 
 sum6_128pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z12
-	VMOVDQU64      (BX)(R8*1), Z14
+	VMOVDQU64      (CX)(R8*1), Z14
 	VMOVDQU64      64(AX)(R8*1), Z13
-	VMOVDQU64      64(BX)(R8*1), Z15
+	VMOVDQU64      64(CX)(R8*1), Z15
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(CX)(R8*1)
+	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z12, Z14, Z0
 	VPTERNLOGD     $0x96, Z13, Z15, Z1
 	VPBROADCASTQ   (R10), Z18
-	VPBROADCASTQ   40(R10), Z19
+	VPBROADCASTQ   (R10)(SI*1), Z19
 	VGF2P8AFFINEQB $0x00, Z18, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z19, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z2
@@ -7545,7 +8245,7 @@ sum6_128pair:
 	VGF2P8AFFINEQB $0x00, Z19, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z3
 	VPBROADCASTQ   8(R10), Z16
-	VPBROADCASTQ   48(R10), Z17
+	VPBROADCASTQ   8(R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z17, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z4
@@ -7553,7 +8253,7 @@ sum6_128pair:
 	VGF2P8AFFINEQB $0x00, Z17, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z5
 	VPBROADCASTQ   16(R10), Z18
-	VPBROADCASTQ   56(R10), Z19
+	VPBROADCASTQ   16(R10)(SI*1), Z19
 	VGF2P8AFFINEQB $0x00, Z18, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z19, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z6
@@ -7561,7 +8261,7 @@ sum6_128pair:
 	VGF2P8AFFINEQB $0x00, Z19, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z7
 	VPBROADCASTQ   24(R10), Z16
-	VPBROADCASTQ   64(R10), Z17
+	VPBROADCASTQ   24(R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z17, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z8
@@ -7569,27 +8269,29 @@ sum6_128pair:
 	VGF2P8AFFINEQB $0x00, Z17, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z9
 	VPBROADCASTQ   32(R10), Z18
-	VPBROADCASTQ   72(R10), Z19
+	VPBROADCASTQ   32(R10)(SI*1), Z19
 	VGF2P8AFFINEQB $0x00, Z18, Z12, Z20
 	VGF2P8AFFINEQB $0x00, Z19, Z14, Z21
 	VPTERNLOGD     $0x96, Z20, Z21, Z10
 	VGF2P8AFFINEQB $0x00, Z18, Z13, Z22
 	VGF2P8AFFINEQB $0x00, Z19, Z15, Z23
 	VPTERNLOGD     $0x96, Z22, Z23, Z11
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             sum6_128pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum6_128store
+	JEQ            sum6_128store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            sum6_128pair
 
 sum6_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
+	PREFETCHT0     128(AX)(R8*1)
+	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z12, Z0, Z0
 	VPXORD         Z13, Z1, Z1
 	VPBROADCASTQ   (R10), Z14
@@ -7617,14 +8319,15 @@ sum6_128last:
 	VPXORD         Z15, Z10, Z10
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z16
 	VPXORD         Z16, Z11, Z11
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum6_128source
+	JNE            sum6_128source
 
 sum6_128store:
 	TESTQ     R15, R15
 	JNE       sum6_128park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	VMOVDQU64 Z1, 64(AX)(R8*1)
@@ -7643,105 +8346,30 @@ sum6_128store:
 	MOVQ      120(CX), AX
 	VMOVDQU64 Z10, (AX)(R8*1)
 	VMOVDQU64 Z11, 64(AX)(R8*1)
-	ADDQ      $0x00000080, R8
-	JMP       sum6_128end
 
-sum6_128firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 64(AX)(R8*1), Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z1, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z1, Z5
-	VMOVDQU64 Z0, Z6
-	VMOVDQU64 Z1, Z7
-	VMOVDQU64 Z0, Z8
-	VMOVDQU64 Z1, Z9
-	VMOVDQU64 Z0, Z10
-	VMOVDQU64 Z1, Z11
-	ADDQ      $0x18, R11
-	JMP       sum6_128moreOnes
+sum6_128turn:
+	ADDQ $0x00000080, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
 
-sum6_128resume:
-	VMOVDQU64 (R14), Z0
-	VMOVDQU64 64(R14), Z1
-	VMOVDQU64 128(R14), Z2
-	VMOVDQU64 192(R14), Z3
-	VMOVDQU64 256(R14), Z4
-	VMOVDQU64 320(R14), Z5
-	VMOVDQU64 384(R14), Z6
-	VMOVDQU64 448(R14), Z7
-	VMOVDQU64 512(R14), Z8
-	VMOVDQU64 576(R14), Z9
-	VMOVDQU64 640(R14), Z10
-	VMOVDQU64 704(R14), Z11
-	ADDQ      $0x00000300, R14
-
-sum6_128moreOnes:
-	CMPQ R11, R12
-	JAE  sum6_128noOnes
-
-sum6_128ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z12
-	VPXORD    Z12, Z0, Z0
-	VPXORD    Z12, Z2, Z2
-	VPXORD    Z12, Z4, Z4
-	VPXORD    Z12, Z6, Z6
-	VPXORD    Z12, Z8, Z8
-	VPXORD    Z12, Z10, Z10
-	VMOVDQU64 64(AX)(R8*1), Z12
-	VPXORD    Z12, Z1, Z1
-	VPXORD    Z12, Z3, Z3
-	VPXORD    Z12, Z5, Z5
-	VPXORD    Z12, Z7, Z7
-	VPXORD    Z12, Z9, Z9
-	VPXORD    Z12, Z11, Z11
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum6_128ones
-
-sum6_128noOnes:
-	CMPQ R11, R13
-	JB   sum6_128source
-	JMP  sum6_128store
-
-sum6_128park:
-	VMOVDQU64 Z0, (R15)
-	VMOVDQU64 Z1, 64(R15)
-	VMOVDQU64 Z2, 128(R15)
-	VMOVDQU64 Z3, 192(R15)
-	VMOVDQU64 Z4, 256(R15)
-	VMOVDQU64 Z5, 320(R15)
-	VMOVDQU64 Z6, 384(R15)
-	VMOVDQU64 Z7, 448(R15)
-	VMOVDQU64 Z8, 512(R15)
-	VMOVDQU64 Z9, 576(R15)
-	VMOVDQU64 Z10, 640(R15)
-	VMOVDQU64 Z11, 704(R15)
-	ADDQ      $0x00000300, R15
-	ADDQ      $0x00000080, R8
-
-sum6_128end:
-sum6Next128:
-	LEAQ 128(R8), BX
-	CMPQ BX, R9
-	JBE  sum6Step128
+sum6_128next:
+	LEAQ 128(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum6_128step
 
 	// 6 outputs, the first one the plain sum, 64 bytes a step
-	JMP sum6Next64
+	JMP sum6_64next
+	PCALIGN $0x40
 
-sum6Step64:
-	MOVQ           DX, R11
-	MOVQ           SI, R10
-	MOVQ           104(DI), BX
-	ADDQ           R8, BX
-	TESTQ          R14, R14
-	JNE            sum6_64resume
+sum6_64step:
+	TESTQ          R9, R9
+	JNE            sum6_64special
 	MOVQ           (R11), AX
-	CMPQ           R11, R12
-	JB             sum6_64firstOnes
 	VMOVDQU64      (AX)(R8*1), Z6
+	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z6, Z0
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z1
@@ -7753,60 +8381,65 @@ sum6Step64:
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z4
 	VPBROADCASTQ   32(R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum6_64store
+	JEQ            sum6_64store
+	PCALIGN        $0x40
 
 sum6_64source:
-	LEAQ 24(R11), BX
-	CMPQ BX, R13
-	JAE  sum6_64last
+	LEAQ    (R11)(DX*1), CX
+	CMPQ    CX, R13
+	JEQ     sum6_64last
+	PCALIGN $0x40
 
 sum6_64pair:
 	MOVQ           (R11), AX
-	MOVQ           24(R11), BX
+	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z6
-	VMOVDQU64      (BX)(R8*1), Z7
+	VMOVDQU64      (CX)(R8*1), Z7
+	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z6, Z7, Z0
 	VPBROADCASTQ   (R10), Z10
-	VPBROADCASTQ   40(R10), Z11
+	VPBROADCASTQ   (R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z11, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z1
 	VPBROADCASTQ   8(R10), Z8
-	VPBROADCASTQ   48(R10), Z9
+	VPBROADCASTQ   8(R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z9, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z2
 	VPBROADCASTQ   16(R10), Z10
-	VPBROADCASTQ   56(R10), Z11
+	VPBROADCASTQ   16(R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z11, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z3
 	VPBROADCASTQ   24(R10), Z8
-	VPBROADCASTQ   64(R10), Z9
+	VPBROADCASTQ   24(R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z9, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z4
 	VPBROADCASTQ   32(R10), Z10
-	VPBROADCASTQ   72(R10), Z11
+	VPBROADCASTQ   32(R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z12
 	VGF2P8AFFINEQB $0x00, Z11, Z7, Z13
 	VPTERNLOGD     $0x96, Z12, Z13, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
-	LEAQ           24(R11), BX
-	CMPQ           BX, R13
-	JB             sum6_64pair
+	ADDQ           DX, R11
+	ADDQ           SI, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JAE            sum6_64store
+	JEQ            sum6_64store
+	LEAQ           (R11)(DX*1), CX
+	CMPQ           CX, R13
+	JNE            sum6_64pair
 
 sum6_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
+	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z6, Z0, Z0
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z8
@@ -7823,14 +8456,15 @@ sum6_64last:
 	VPBROADCASTQ   32(R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z8
 	VPXORD         Z8, Z5, Z5
-	ADDQ           $0x18, R11
-	ADDQ           $0x00000028, R10
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JB             sum6_64source
+	JNE            sum6_64source
 
 sum6_64store:
 	TESTQ     R15, R15
 	JNE       sum6_64park
+	MOVQ      (DI), CX
 	MOVQ      (CX), AX
 	VMOVDQU64 Z0, (AX)(R8*1)
 	MOVQ      24(CX), AX
@@ -7843,18 +8477,126 @@ sum6_64store:
 	VMOVDQU64 Z4, (AX)(R8*1)
 	MOVQ      120(CX), AX
 	VMOVDQU64 Z5, (AX)(R8*1)
-	ADDQ      $0x00000040, R8
-	JMP       sum6_64end
 
-sum6_64firstOnes:
-	VMOVDQU64 (AX)(R8*1), Z0
-	VMOVDQU64 Z0, Z1
-	VMOVDQU64 Z0, Z2
-	VMOVDQU64 Z0, Z3
-	VMOVDQU64 Z0, Z4
-	VMOVDQU64 Z0, Z5
-	ADDQ      $0x18, R11
-	JMP       sum6_64moreOnes
+sum6_64turn:
+	ADDQ $0x00000040, R8
+	SUBQ SI, R10
+	SUBQ DX, R11
+	NEGQ SI
+	NEGQ DX
+	XORQ R12, R13
+
+sum6_64next:
+	LEAQ 64(R8), CX
+	CMPQ CX, 96(DI)
+	JBE  sum6_64step
+	MOVQ 96(DI), CX
+	CMPQ R8, CX
+	JAE  done
+
+	// The last step overlaps the one before
+	LEAQ -64(CX), R8
+	JMP  sum6_64step
+
+sum6_128special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_128resume
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  64(AX)(R8*1), Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z1, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z1, Z5
+	VMOVDQU64  Z0, Z6
+	VMOVDQU64  Z1, Z7
+	VMOVDQU64  Z0, Z8
+	VMOVDQU64  Z1, Z9
+	VMOVDQU64  Z0, Z10
+	VMOVDQU64  Z1, Z11
+	JMP        sum6_128nextOnes
+
+sum6_128resume:
+	VMOVDQU64 (R14), Z0
+	VMOVDQU64 64(R14), Z1
+	VMOVDQU64 128(R14), Z2
+	VMOVDQU64 192(R14), Z3
+	VMOVDQU64 256(R14), Z4
+	VMOVDQU64 320(R14), Z5
+	VMOVDQU64 384(R14), Z6
+	VMOVDQU64 448(R14), Z7
+	VMOVDQU64 512(R14), Z8
+	VMOVDQU64 576(R14), Z9
+	VMOVDQU64 640(R14), Z10
+	VMOVDQU64 704(R14), Z11
+	ADDQ      $0x00000300, R14
+	TESTQ     R9, R9
+	JEQ       sum6_128noOnes
+
+sum6_128ones:
+	MOVQ       (CX), AX
+	PREFETCHT0 128(AX)(R8*1)
+	PREFETCHT0 192(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z12
+	VPXORD     Z12, Z0, Z0
+	VPXORD     Z12, Z2, Z2
+	VPXORD     Z12, Z4, Z4
+	VPXORD     Z12, Z6, Z6
+	VPXORD     Z12, Z8, Z8
+	VPXORD     Z12, Z10, Z10
+	VMOVDQU64  64(AX)(R8*1), Z12
+	VPXORD     Z12, Z1, Z1
+	VPXORD     Z12, Z3, Z3
+	VPXORD     Z12, Z5, Z5
+	VPXORD     Z12, Z7, Z7
+	VPXORD     Z12, Z9, Z9
+	VPXORD     Z12, Z11, Z11
+
+sum6_128nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_128ones
+
+sum6_128noOnes:
+	MOVQ $0x00000001, R9
+	CMPQ R11, R13
+	JNE  sum6_128source
+	JMP  sum6_128store
+
+sum6_128park:
+	VMOVDQU64 Z0, (R15)
+	VMOVDQU64 Z1, 64(R15)
+	VMOVDQU64 Z2, 128(R15)
+	VMOVDQU64 Z3, 192(R15)
+	VMOVDQU64 Z4, 256(R15)
+	VMOVDQU64 Z5, 320(R15)
+	VMOVDQU64 Z6, 384(R15)
+	VMOVDQU64 Z7, 448(R15)
+	VMOVDQU64 Z8, 512(R15)
+	VMOVDQU64 Z9, 576(R15)
+	VMOVDQU64 Z10, 640(R15)
+	VMOVDQU64 Z11, 704(R15)
+	ADDQ      $0x00000300, R15
+	JMP       sum6_128turn
+
+sum6_64special:
+	MOVQ       24(DI), CX
+	MOVQ       56(DI), R9
+	TESTQ      R14, R14
+	JNE        sum6_64resume
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z0
+	VMOVDQU64  Z0, Z1
+	VMOVDQU64  Z0, Z2
+	VMOVDQU64  Z0, Z3
+	VMOVDQU64  Z0, Z4
+	VMOVDQU64  Z0, Z5
+	JMP        sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -7864,27 +8606,29 @@ sum6_64resume:
 	VMOVDQU64 256(R14), Z4
 	VMOVDQU64 320(R14), Z5
 	ADDQ      $0x00000180, R14
-
-sum6_64moreOnes:
-	CMPQ R11, R12
-	JAE  sum6_64noOnes
+	TESTQ     R9, R9
+	JEQ       sum6_64noOnes
 
 sum6_64ones:
-	MOVQ      (R11), AX
-	VMOVDQU64 (AX)(R8*1), Z6
-	VPXORD    Z6, Z0, Z0
-	VPXORD    Z6, Z1, Z1
-	VPXORD    Z6, Z2, Z2
-	VPXORD    Z6, Z3, Z3
-	VPXORD    Z6, Z4, Z4
-	VPXORD    Z6, Z5, Z5
-	ADDQ      $0x18, R11
-	CMPQ      R11, R12
-	JB        sum6_64ones
+	MOVQ       (CX), AX
+	PREFETCHT0 64(AX)(R8*1)
+	VMOVDQU64  (AX)(R8*1), Z6
+	VPXORD     Z6, Z0, Z0
+	VPXORD     Z6, Z1, Z1
+	VPXORD     Z6, Z2, Z2
+	VPXORD     Z6, Z3, Z3
+	VPXORD     Z6, Z4, Z4
+	VPXORD     Z6, Z5, Z5
+
+sum6_64nextOnes:
+	ADDQ $0x18, CX
+	DECQ R9
+	JNE  sum6_64ones
 
 sum6_64noOnes:
+	MOVQ $0x00000001, R9
 	CMPQ R11, R13
-	JB   sum6_64source
+	JNE  sum6_64source
 	JMP  sum6_64store
 
 sum6_64park:
@@ -7895,19 +8639,7 @@ sum6_64park:
 	VMOVDQU64 Z4, 256(R15)
 	VMOVDQU64 Z5, 320(R15)
 	ADDQ      $0x00000180, R15
-	ADDQ      $0x00000040, R8
-
-sum6_64end:
-sum6Next64:
-	LEAQ 64(R8), BX
-	CMPQ BX, R9
-	JBE  sum6Step64
-	CMPQ R8, R9
-	JAE  done
-
-	// The last step overlaps the one before
-	LEAQ -64(R9), R8
-	JMP  sum6Step64
+	JMP       sum6_64turn
 
 done:
 	VZEROUPPER

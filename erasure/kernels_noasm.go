@@ -18,9 +18,3 @@ func updateWith(_ uint8, outputs [][]byte, source []byte, entries *[maxOutputs]e
 }
 
 func addWith(_ uint8, output, source []byte, from, to int) { addGeneric(output, source, from, to) }
-
-func splits(uint8) bool { return false }
-
-func splitWith(uint8, *byte, [][]byte, int, int) {}
-
-func dotSplitWith(uint8, *byte, [][]byte, *byte, int, int, int) {}

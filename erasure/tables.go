@@ -2,8 +2,10 @@
 package erasure
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/twogather/twogather/internal/alias"
 )
@@ -17,6 +19,7 @@ type Tables struct {
 	form          form
 	zeros         []int   // rows of zeros
 	groups        []group // of the other rows
+	plain         int     // the first groups, so many, take consecutive outputs and all sources in order
 }
 
 // A group is up to six rows that one pass makes. Columns whose coefficients are all 0 are left out of it.
@@ -50,9 +53,7 @@ func newTablesWith(matrix [][]byte, k int) (*Tables, error) {
 
 func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 	t := &Tables{rows: rows, columns: columns, coefficients: coefficients, kernel: k, form: formOf(k)}
-	var sum int
-	var dense []int
-	sum = -1
+	sum, dense := -1, []int(nil)
 	for i := range rows {
 		switch row := t.row(i); {
 		case !slices.ContainsFunc(row, func(c byte) bool { return c != 0 }):
@@ -61,11 +62,11 @@ func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 			dense = append(dense, i)
 		case sum < 0 && !slices.Contains(row, 0):
 			sum = i
-		default:
+		default: // a sum of some sources reads no others
 			t.addGroup(i)
 		}
 	}
-	// The plain sum of all sources costs least in a pass that reads them anyway.
+	// The sum of all sources costs least in a pass that reads them anyway.
 	if sum >= 0 {
 		dense = slices.Insert(dense, 0, sum)
 	}
@@ -74,7 +75,29 @@ func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 		t.addGroup(dense[:size]...)
 		dense = dense[size:]
 	}
+	slices.SortStableFunc(t.groups, func(a, b group) int { return cmp.Compare(a.order(), b.order()) })
+	for _, g := range t.groups {
+		if g.order() == 0 {
+			t.plain++
+		}
+	}
 	return t
+}
+
+// order is 0 for groups that take consecutive outputs and all sources in order, and 1 for others.
+func (g *group) order() int {
+	if g.rows == nil && g.columns == nil {
+		return 0
+	}
+	return 1
+}
+
+// row is the number of the group's output n.
+func (g *group) row(n int) int {
+	if g.rows == nil {
+		return g.first + n
+	}
+	return g.rows[n]
 }
 
 func (t *Tables) row(i int) []byte { return t.coefficients[i*t.columns : (i+1)*t.columns] }
@@ -178,6 +201,9 @@ func (t *Tables) check(outputs, sources [][]byte) error {
 			return fmt.Errorf("erasure: source %d has %d bytes, the outputs have %d", i, len(source), n)
 		}
 	}
+	if follow(sources, outputs) {
+		return nil
+	}
 	for i, out := range outputs {
 		for j, other := range outputs[:i] {
 			if alias.AnyOverlap(out, other) {
@@ -191,4 +217,19 @@ func (t *Tables) check(outputs, sources [][]byte) error {
 		}
 	}
 	return nil
+}
+
+// follow reports whether all shards follow each other in memory, as those of one buffer do: they cannot overlap then.
+func follow(lists ...[][]byte) bool {
+	end := uintptr(0)
+	for _, shards := range lists {
+		for _, s := range shards {
+			begin := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
+			if begin < end {
+				return false
+			}
+			end = begin + uintptr(len(s))
+		}
+	}
+	return true
 }

@@ -2,7 +2,6 @@ package raid6
 
 import (
 	"bytes"
-	"math/bits"
 )
 
 // maxCall is how many bytes of data one kernel call covers at most. A goroutine inside assembly cannot be preempted, so
@@ -36,16 +35,22 @@ type job struct {
 	first int
 
 	kernel int
-	piece  int      // bytes of each chunk that are worked on at a time
+	piece  int      // bytes of each chunk that go through all of an operation before the next ones
 	group  int      // disks that a kernel call walks over
+	cut    int      // bytes of each chunk that it covers
 	top    int      // the last disk that is not lost, or -1
 	a, b   *product // what a recovery multiplies by
 }
 
 // run carries a job out.
 func (j *job) run(c Code) {
-	if len(j.data) > 0 {
-		j.prepare(c)
+	if len(j.data) == 0 || len(j.p) == 0 {
+		return
+	}
+	j.prepare(c)
+	if n := c.workers(len(j.data), len(j.p)); n > 1 {
+		j.share(n)
+	} else {
 		j.part(0, len(j.p))
 	}
 }
@@ -57,30 +62,73 @@ func (j *job) part(lo, hi int) {
 	}
 }
 
+// How a job is cut. On Zen 3 (EPYC), avx2x4, GB/s of data, chunks of 64 KiB that begin at the same place in a page:
+//
+//	                        8 disks   16   24   48
+//	all disks at once        57       36   38   30
+//	groups of 6, tiles of
+//	4 KiB                    53       42   45   44
+//	16 KiB                   54       47   50   49
+//	64 KiB                   57       49   54   53
+//	groups of 7, 4 KiB       52       45   43   44
+//	groups of 8, 4 KiB       53       43   42   40
+//
+// and staggered, all at once 58       57   56   55
+//
+//	in groups of 12, 64 KiB  57       53   55   50
+const (
+	// ways is how many lines of one set a first-level cache holds. Chunks that begin at the same place in a page fall on the
+	// same sets; more of them than this push each other out. Groups leave room for P and Q.
+	ways      = 8
+	groupSize = ways - 2
+	// tile is how much of P and Q groups hand on to each other.
+	tile = 64 << 10
+	// recoveryTile is how much of the partial syndromes a recovery goes back to. It does in four chunks at once.
+	recoveryTile = maxCall / 4
+	// page is where sets begin again.
+	page = 4096
+)
+
 // prepare fills in how the job is done.
 func (j *job) prepare(c Code) {
 	j.kernel = c.kernel()
 	n := len(j.data)
 	for j.top = n - 1; j.top >= 0 && (j.top == j.lost[0] || j.top == j.lost[1]); j.top-- {
 	}
-	j.group, j.piece = n, maxCall>>bits.Len(uint(n-1))
-	if DebugGroup > 0 {
-		j.group = DebugGroup
-	}
-	if DebugPiece > 0 {
-		j.piece = DebugPiece
-	}
+	j.piece = tile
 	switch j.op {
 	case opRecoverData:
 		// With P' and Q' of the other disks, P+P' = x + y and Q+Q' = 2^l·x + 2^h·y. So x = a(P+P') + b(Q+Q').
 		h, l := j.lost[0], j.lost[1]
 		d := inverse(power(h-l) ^ 1)
 		j.a, j.b = &products()[mul(power(h-l), d)], &products()[mul(power(-l), d)]
+		j.piece = recoveryTile
 	case opRecoverP:
 		j.b = &products()[power(-j.lost[0])]
+		j.piece = recoveryTile
 	case opRecoverQ:
 		j.b = &products()[power(j.lost[0])]
+		j.piece = recoveryTile
 	}
+	j.group = groupFor(j.data)
+	j.cut = max(maxCall/j.group&^255, 256)
+}
+
+// groupFor returns how many disks a kernel call walks over: all, unless more chunks begin at the same place in a page than a
+// cache set has ways.
+func groupFor(data [][]byte) int {
+	if len(data) <= ways || len(data[0]) <= page/2 {
+		return len(data)
+	}
+	const line = 64
+	var sets [page / line]uint8
+	for _, d := range data {
+		set := &sets[address(d)%page/line]
+		if *set++; *set > ways {
+			return groupSize
+		}
+	}
+	return len(data)
 }
 
 // do carries out the piece from lo up to hi.
@@ -137,7 +185,11 @@ func (j *job) syndrome(p, q []byte, offset int) {
 		if lo == 0 {
 			s.correction = correction[j.top]
 		}
-		syndrome(j.kernel, p, q, j.data[lo:hi], &s)
+		for from := 0; from < len(p); from += j.cut {
+			to := min(from+j.cut, len(p))
+			s.offset = offset + from
+			syndrome(j.kernel, p[from:to], q[from:to], j.data[lo:hi], &s)
+		}
 	}
 }
 
@@ -161,7 +213,11 @@ func (j *job) xorSyndrome(p, q []byte, offset int) {
 		s := newStep(offset, hi-lo, false, noDisks)
 		s.correction = mul(scale, correction[hi-lo-1])
 		s.product = &products()[scale]
-		xorSyndrome(j.kernel, p, q, j.data[lo:hi], &s)
+		for from := 0; from < len(p); from += j.cut {
+			to := min(from+j.cut, len(p))
+			s.offset = offset + from
+			xorSyndrome(j.kernel, p[from:to], q[from:to], j.data[lo:hi], &s)
+		}
 	}
 }
 
@@ -170,7 +226,11 @@ func (j *job) parity(p []byte, offset int) {
 	for hi := j.top + 1; hi > 0; hi -= j.group {
 		lo := max(hi-j.group, 0)
 		s := newStep(offset, hi-lo, hi <= j.top || j.op == opXorParity, j.lostIn(lo, hi))
-		parity(j.kernel, p, j.data[lo:hi], &s)
+		for from := 0; from < len(p); from += j.cut {
+			to := min(from+j.cut, len(p))
+			s.offset = offset + from
+			parity(j.kernel, p[from:to], j.data[lo:hi], &s)
+		}
 	}
 }
 

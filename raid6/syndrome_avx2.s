@@ -5,8 +5,8 @@
 #include "textflag.h"
 
 // func syndromeAVX2x1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2
-TEXT ·syndromeAVX2x1(SB), $0-80
+// Requires: AVX, AVX2, MMX+
+TEXT ·syndromeAVX2x1(SB), $8-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -16,7 +16,8 @@ TEXT ·syndromeAVX2x1(SB), $0-80
 	MOVQ 8(CX), R9
 	MOVQ 16(CX), R10
 	MOVQ 24(CX), R11
-	MOVQ 32(CX), R13
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -34,7 +35,7 @@ TEXT ·syndromeAVX2x1(SB), $0-80
 
 visit03:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin04
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
@@ -124,72 +125,80 @@ skip10:
 	JEQ  disks07
 
 eight11:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	DECQ    R12
-	JNE     eight11
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	DECQ       R12
+	JNE        eight11
 
 disks07:
 	TESTQ   R14, R14
@@ -221,7 +230,7 @@ next02:
 	CMPQ    CX, DX
 	JGT     next13
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin14
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
@@ -278,7 +287,7 @@ next13:
 	CMPQ  CX, DX
 	JGT   next20
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin21
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
@@ -336,7 +345,7 @@ next20:
 	CMPQ  CX, DX
 	JGT   next27
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin28
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
@@ -394,7 +403,7 @@ next27:
 	CMPQ    CX, DX
 	JGT     next34
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin35
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
@@ -452,7 +461,7 @@ next34:
 	CMPQ    CX, DX
 	JGT     next41
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin42
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
@@ -513,7 +522,7 @@ DATA polynomial<>+0(SB)/8, $0x1d1d1d1d1d1d1d1d
 GLOBL polynomial<>(SB), RODATA|NOPTR, $8
 
 // func xorSyndromeAVX2x1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·xorSyndromeAVX2x1(SB), $0-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
@@ -618,72 +627,80 @@ skip09:
 	JEQ  disks06
 
 eight10:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	DECQ    R12
-	JNE     eight10
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	DECQ       R12
+	JNE        eight10
 
 disks06:
 	VBROADCASTI128 (R10), Y9
@@ -944,8 +961,8 @@ DATA nibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles<>(SB), RODATA|NOPTR, $8
 
 // func syndromeAVX2x2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2
-TEXT ·syndromeAVX2x2(SB), $0-80
+// Requires: AVX, AVX2, MMX+
+TEXT ·syndromeAVX2x2(SB), $8-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -955,7 +972,8 @@ TEXT ·syndromeAVX2x2(SB), $0-80
 	MOVQ 8(CX), R9
 	MOVQ 16(CX), R10
 	MOVQ 24(CX), R11
-	MOVQ 32(CX), R13
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -973,7 +991,7 @@ TEXT ·syndromeAVX2x2(SB), $0-80
 
 visit03:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin04
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
@@ -1102,112 +1120,120 @@ skip10:
 	JEQ  disks07
 
 eight11:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	DECQ    R12
-	JNE     eight11
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	DECQ       R12
+	JNE        eight11
 
 disks07:
 	TESTQ   R14, R14
@@ -1243,7 +1269,7 @@ next02:
 
 visit14:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin15
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
@@ -1306,7 +1332,7 @@ next13:
 	CMPQ    CX, DX
 	JGT     next21
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin22
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
@@ -1363,7 +1389,7 @@ next21:
 	CMPQ  CX, DX
 	JGT   next28
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin29
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
@@ -1421,7 +1447,7 @@ next28:
 	CMPQ  CX, DX
 	JGT   next35
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin36
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
@@ -1479,7 +1505,7 @@ next35:
 	CMPQ    CX, DX
 	JGT     next42
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin43
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
@@ -1537,7 +1563,7 @@ next42:
 	CMPQ    CX, DX
 	JGT     next49
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin50
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
@@ -1595,7 +1621,7 @@ done01:
 	RET
 
 // func xorSyndromeAVX2x2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·xorSyndromeAVX2x2(SB), $0-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
@@ -1737,112 +1763,120 @@ skip09:
 	JEQ  disks06
 
 eight10:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	DECQ    R12
-	JNE     eight10
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	DECQ       R12
+	JNE        eight10
 
 disks06:
 	VBROADCASTI128 (R10), Y9
@@ -2158,8 +2192,8 @@ done01:
 	RET
 
 // func syndromeAVX2x4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2
-TEXT ·syndromeAVX2x4(SB), $0-80
+// Requires: AVX, AVX2, MMX+
+TEXT ·syndromeAVX2x4(SB), $8-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -2169,7 +2203,8 @@ TEXT ·syndromeAVX2x4(SB), $0-80
 	MOVQ 8(CX), R9
 	MOVQ 16(CX), R10
 	MOVQ 24(CX), R11
-	MOVQ 32(CX), R13
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -2187,7 +2222,7 @@ TEXT ·syndromeAVX2x4(SB), $0-80
 
 visit03:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin04
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
@@ -2394,192 +2429,208 @@ skip10:
 	JEQ  disks07
 
 eight11:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	DECQ    R12
-	JNE     eight11
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	DECQ       R12
+	JNE        eight11
 
 disks07:
 	TESTQ   R14, R14
@@ -2627,7 +2678,7 @@ next02:
 
 visit14:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin15
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
@@ -2690,7 +2741,7 @@ next13:
 	CMPQ    CX, DX
 	JGT     next21
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin22
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
@@ -2747,7 +2798,7 @@ next21:
 	CMPQ  CX, DX
 	JGT   next28
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin29
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
@@ -2805,7 +2856,7 @@ next28:
 	CMPQ  CX, DX
 	JGT   next35
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin36
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
@@ -2863,7 +2914,7 @@ next35:
 	CMPQ    CX, DX
 	JGT     next42
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin43
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
@@ -2921,7 +2972,7 @@ next42:
 	CMPQ    CX, DX
 	JGT     next49
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin50
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
@@ -2979,7 +3030,7 @@ done01:
 	RET
 
 // func xorSyndromeAVX2x4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·xorSyndromeAVX2x4(SB), $0-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
@@ -3195,192 +3246,208 @@ skip09:
 	JEQ  disks06
 
 eight10:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	DECQ    R12
-	JNE     eight10
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      (CX), Y4, Y4
+	VPXOR      32(CX), Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      32(CX), Y5, Y5
+	VPXOR      64(CX), Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      64(CX), Y6, Y6
+	VPXOR      96(CX), Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      96(CX), Y7, Y7
+	DECQ       R12
+	JNE        eight10
 
 disks06:
 	VBROADCASTI128 (R10), Y9
@@ -3718,8 +3785,8 @@ done01:
 	RET
 
 // func parityAVX2(p []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2
-TEXT ·parityAVX2(SB), $0-56
+// Requires: AVX, AVX2, MMX+
+TEXT ·parityAVX2(SB), $8-56
 	// The disks from the last one down
 	MOVQ s+48(FP), CX
 	MOVQ data_base+24(FP), BX
@@ -3729,7 +3796,8 @@ TEXT ·parityAVX2(SB), $0-56
 	MOVQ 8(CX), R9
 	MOVQ 16(CX), R10
 	MOVQ 24(CX), R11
-	MOVQ 32(CX), R13
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ (CX), AX
@@ -3743,7 +3811,7 @@ TEXT ·parityAVX2(SB), $0-56
 
 visit03:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin04
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU 32(DI)(AX*1), Y1
@@ -3830,64 +3898,80 @@ skip10:
 	JEQ  disks07
 
 eight11:
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
-	DECQ  R12
-	JNE   eight11
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	DECQ       R12
+	JNE        eight11
 
 disks07:
 	TESTQ R14, R14
@@ -3915,7 +3999,7 @@ next02:
 
 visit14:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin15
 	VMOVDQU (DI)(AX*1), Y0
 	JMP     run16
@@ -3967,7 +4051,7 @@ next13:
 	CMPQ    CX, DX
 	JGT     next21
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin22
 	VMOVDQU (DI)(AX*1), X0
 	JMP     run23
@@ -4013,7 +4097,7 @@ next21:
 	CMPQ  CX, DX
 	JGT   next28
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin29
 	VMOVQ (DI)(AX*1), X0
 	JMP   run30
@@ -4060,7 +4144,7 @@ next28:
 	CMPQ  CX, DX
 	JGT   next35
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin36
 	VMOVD (DI)(AX*1), X0
 	JMP   run37
@@ -4107,7 +4191,7 @@ next35:
 	CMPQ    CX, DX
 	JGT     next42
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin43
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	JMP     run44
@@ -4154,7 +4238,7 @@ next42:
 	CMPQ    CX, DX
 	JGT     next49
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin50
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	JMP     run51

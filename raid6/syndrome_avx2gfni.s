@@ -5,8 +5,8 @@
 #include "textflag.h"
 
 // func syndromeAVX2GFNIx1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, GFNI
-TEXT ·syndromeAVX2GFNIx1(SB), $0-80
+// Requires: AVX, AVX2, GFNI, MMX+
+TEXT ·syndromeAVX2GFNIx1(SB), $8-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -16,7 +16,8 @@ TEXT ·syndromeAVX2GFNIx1(SB), $0-80
 	MOVQ 8(CX), R9
 	MOVQ 16(CX), R10
 	MOVQ 24(CX), R11
-	MOVQ 32(CX), R13
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -33,7 +34,7 @@ TEXT ·syndromeAVX2GFNIx1(SB), $0-80
 
 visit03:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin04
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
@@ -112,48 +113,56 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -187,7 +196,7 @@ next02:
 	CMPQ    CX, DX
 	JGT     next13
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin14
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
@@ -239,7 +248,7 @@ next13:
 	CMPQ  CX, DX
 	JGT   next20
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin21
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
@@ -292,7 +301,7 @@ next20:
 	CMPQ  CX, DX
 	JGT   next27
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin28
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
@@ -345,7 +354,7 @@ next27:
 	CMPQ    CX, DX
 	JGT     next34
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin35
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
@@ -398,7 +407,7 @@ next34:
 	CMPQ    CX, DX
 	JGT     next41
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin42
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
@@ -454,7 +463,7 @@ DATA double<>+0(SB)/8, $0x8001828488102040
 GLOBL double<>(SB), RODATA|NOPTR, $8
 
 // func xorSyndromeAVX2GFNIx1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, GFNI
+// Requires: AVX, AVX2, GFNI, MMX+
 TEXT ·xorSyndromeAVX2GFNIx1(SB), $0-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
@@ -547,48 +556,56 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -793,8 +810,8 @@ done01:
 	RET
 
 // func syndromeAVX2GFNIx2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, GFNI
-TEXT ·syndromeAVX2GFNIx2(SB), $0-80
+// Requires: AVX, AVX2, GFNI, MMX+
+TEXT ·syndromeAVX2GFNIx2(SB), $8-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -804,7 +821,8 @@ TEXT ·syndromeAVX2GFNIx2(SB), $0-80
 	MOVQ 8(CX), R9
 	MOVQ 16(CX), R10
 	MOVQ 24(CX), R11
-	MOVQ 32(CX), R13
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -821,7 +839,7 @@ TEXT ·syndromeAVX2GFNIx2(SB), $0-80
 
 visit03:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin04
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
@@ -925,6 +943,7 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -934,6 +953,7 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -943,6 +963,7 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -952,6 +973,7 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -961,6 +983,7 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -970,6 +993,7 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -979,6 +1003,7 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -988,6 +1013,7 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1025,7 +1051,7 @@ next02:
 
 visit14:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin15
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
@@ -1083,7 +1109,7 @@ next13:
 	CMPQ    CX, DX
 	JGT     next21
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin22
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
@@ -1135,7 +1161,7 @@ next21:
 	CMPQ  CX, DX
 	JGT   next28
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin29
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
@@ -1188,7 +1214,7 @@ next28:
 	CMPQ  CX, DX
 	JGT   next35
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin36
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
@@ -1241,7 +1267,7 @@ next35:
 	CMPQ    CX, DX
 	JGT     next42
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin43
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
@@ -1294,7 +1320,7 @@ next42:
 	CMPQ    CX, DX
 	JGT     next49
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin50
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
@@ -1347,7 +1373,7 @@ done01:
 	RET
 
 // func xorSyndromeAVX2GFNIx2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, GFNI
+// Requires: AVX, AVX2, GFNI, MMX+
 TEXT ·xorSyndromeAVX2GFNIx2(SB), $0-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
@@ -1463,6 +1489,7 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1472,6 +1499,7 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1481,6 +1509,7 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1490,6 +1519,7 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1499,6 +1529,7 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1508,6 +1539,7 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1517,6 +1549,7 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1526,6 +1559,7 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1775,8 +1809,8 @@ done01:
 	RET
 
 // func syndromeAVX2GFNIx4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, GFNI
-TEXT ·syndromeAVX2GFNIx4(SB), $0-80
+// Requires: AVX, AVX2, GFNI, MMX+
+TEXT ·syndromeAVX2GFNIx4(SB), $8-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -1786,7 +1820,8 @@ TEXT ·syndromeAVX2GFNIx4(SB), $0-80
 	MOVQ 8(CX), R9
 	MOVQ 16(CX), R10
 	MOVQ 24(CX), R11
-	MOVQ 32(CX), R13
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -1803,7 +1838,7 @@ TEXT ·syndromeAVX2GFNIx4(SB), $0-80
 
 visit03:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin04
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
@@ -1957,6 +1992,8 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1972,6 +2009,8 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1987,6 +2026,8 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2002,6 +2043,8 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2017,6 +2060,8 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2032,6 +2077,8 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2047,6 +2094,8 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2062,6 +2111,8 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2111,7 +2162,7 @@ next02:
 
 visit14:
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin15
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
@@ -2169,7 +2220,7 @@ next13:
 	CMPQ    CX, DX
 	JGT     next21
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin22
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
@@ -2221,7 +2272,7 @@ next21:
 	CMPQ  CX, DX
 	JGT   next28
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin29
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
@@ -2274,7 +2325,7 @@ next28:
 	CMPQ  CX, DX
 	JGT   next35
 	MOVQ  R8, BX
-	TESTQ R13, R13
+	CMPQ  (SP), $+0
 	JEQ   begin36
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
@@ -2327,7 +2378,7 @@ next35:
 	CMPQ    CX, DX
 	JGT     next42
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin43
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
@@ -2380,7 +2431,7 @@ next42:
 	CMPQ    CX, DX
 	JGT     next49
 	MOVQ    R8, BX
-	TESTQ   R13, R13
+	CMPQ    (SP), $+0
 	JEQ     begin50
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
@@ -2433,7 +2484,7 @@ done01:
 	RET
 
 // func xorSyndromeAVX2GFNIx4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, GFNI
+// Requires: AVX, AVX2, GFNI, MMX+
 TEXT ·xorSyndromeAVX2GFNIx4(SB), $0-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
@@ -2595,6 +2646,8 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2610,6 +2663,8 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2625,6 +2680,8 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2640,6 +2697,8 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2655,6 +2714,8 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2670,6 +2731,8 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2685,6 +2748,8 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2700,6 +2765,8 @@ eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4

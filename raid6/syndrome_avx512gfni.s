@@ -5,8 +5,8 @@
 #include "textflag.h"
 
 // func syndromeAVX512GFNIx1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, GFNI
-TEXT ·syndromeAVX512GFNIx1(SB), $0-80
+// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
+TEXT ·syndromeAVX512GFNIx1(SB), $8-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -16,7 +16,8 @@ TEXT ·syndromeAVX512GFNIx1(SB), $0-80
 	MOVQ 8(CX), R9
 	MOVQ 16(CX), R10
 	MOVQ 24(CX), R11
-	MOVQ 32(CX), R13
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -27,13 +28,14 @@ TEXT ·syndromeAVX512GFNIx1(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Z15
+	VPBROADCASTQ quadruple<>+0(SB), Z16
 
 	// 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	TESTQ     R13, R13
+	CMPQ      (SP), $+0
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
@@ -64,45 +66,39 @@ skip08:
 	TESTQ          $+2, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 
 skip09:
 	TESTQ          $+4, R12
 	JEQ            skip10
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 
 skip10:
 	SHRQ $0x03, R12
@@ -110,53 +106,53 @@ skip10:
 
 eight11:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	DECQ           R12
 	JNE            eight11
 
@@ -189,7 +185,7 @@ next02:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	TESTQ      R13, R13
+	CMPQ       (SP), $+0
 	JEQ        begin14
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
@@ -242,8 +238,11 @@ done01:
 DATA double<>+0(SB)/8, $0x8001828488102040
 GLOBL double<>(SB), RODATA|NOPTR, $8
 
+DATA quadruple<>+0(SB)/8, $0x408041c2c4881020
+GLOBL quadruple<>(SB), RODATA|NOPTR, $8
+
 // func xorSyndromeAVX512GFNIx1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, GFNI
+// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
 TEXT ·xorSyndromeAVX512GFNIx1(SB), $0-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
@@ -262,6 +261,7 @@ TEXT ·xorSyndromeAVX512GFNIx1(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Z15
+	VPBROADCASTQ quadruple<>+0(SB), Z16
 	MOVQ         s+72(FP), R10
 	MOVQ         48(R10), R10
 
@@ -288,45 +288,39 @@ skip07:
 	TESTQ          $+2, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 
 skip08:
 	TESTQ          $+4, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 
 skip09:
 	SHRQ $0x03, R12
@@ -334,53 +328,53 @@ skip09:
 
 eight10:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	DECQ           R12
 	JNE            eight10
 
@@ -441,8 +435,8 @@ done01:
 	RET
 
 // func syndromeAVX512GFNIx2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, GFNI
-TEXT ·syndromeAVX512GFNIx2(SB), $0-80
+// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
+TEXT ·syndromeAVX512GFNIx2(SB), $8-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -452,7 +446,8 @@ TEXT ·syndromeAVX512GFNIx2(SB), $0-80
 	MOVQ 8(CX), R9
 	MOVQ 16(CX), R10
 	MOVQ 24(CX), R11
-	MOVQ 32(CX), R13
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -463,13 +458,14 @@ TEXT ·syndromeAVX512GFNIx2(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Z15
+	VPBROADCASTQ quadruple<>+0(SB), Z16
 
 	// 2 vectors of 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	TESTQ     R13, R13
+	CMPQ      (SP), $+0
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
@@ -507,63 +503,54 @@ skip08:
 	TESTQ          $+2, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 
 skip09:
 	TESTQ          $+4, R12
 	JEQ            skip10
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 
 skip10:
 	SHRQ $0x03, R12
@@ -571,77 +558,81 @@ skip10:
 
 eight11:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	DECQ           R12
 	JNE            eight11
 
@@ -673,7 +664,7 @@ next02:
 
 visit14:
 	MOVQ      R8, BX
-	TESTQ     R13, R13
+	CMPQ      (SP), $+0
 	JEQ       begin15
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
@@ -733,7 +724,7 @@ next13:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	TESTQ      R13, R13
+	CMPQ       (SP), $+0
 	JEQ        begin22
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
@@ -784,7 +775,7 @@ done01:
 	RET
 
 // func xorSyndromeAVX512GFNIx2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, GFNI
+// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
 TEXT ·xorSyndromeAVX512GFNIx2(SB), $0-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
@@ -803,6 +794,7 @@ TEXT ·xorSyndromeAVX512GFNIx2(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Z15
+	VPBROADCASTQ quadruple<>+0(SB), Z16
 	MOVQ         s+72(FP), R10
 	MOVQ         48(R10), R10
 
@@ -834,63 +826,54 @@ skip07:
 	TESTQ          $+2, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 
 skip08:
 	TESTQ          $+4, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 
 skip09:
 	SHRQ $0x03, R12
@@ -898,77 +881,81 @@ skip09:
 
 eight10:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	DECQ           R12
 	JNE            eight10
 
@@ -1071,8 +1058,8 @@ done01:
 	RET
 
 // func syndromeAVX512GFNIx4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, GFNI
-TEXT ·syndromeAVX512GFNIx4(SB), $0-80
+// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
+TEXT ·syndromeAVX512GFNIx4(SB), $8-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -1082,7 +1069,8 @@ TEXT ·syndromeAVX512GFNIx4(SB), $0-80
 	MOVQ 8(CX), R9
 	MOVQ 16(CX), R10
 	MOVQ 24(CX), R11
-	MOVQ 32(CX), R13
+	MOVQ 32(CX), R12
+	MOVQ R12, (SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -1093,13 +1081,14 @@ TEXT ·syndromeAVX512GFNIx4(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Z15
+	VPBROADCASTQ quadruple<>+0(SB), Z16
 
 	// 4 vectors of 64 bytes
 	JMP next02
 
 visit03:
 	MOVQ      R8, BX
-	TESTQ     R13, R13
+	CMPQ      (SP), $+0
 	JEQ       begin04
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
@@ -1151,99 +1140,84 @@ skip08:
 	TESTQ          $+2, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 
 skip09:
 	TESTQ          $+4, R12
 	JEQ            skip10
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 
 skip10:
 	SHRQ $0x03, R12
@@ -1251,125 +1225,137 @@ skip10:
 
 eight11:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	DECQ           R12
 	JNE            eight11
 
@@ -1407,7 +1393,7 @@ next02:
 
 visit14:
 	MOVQ      R8, BX
-	TESTQ     R13, R13
+	CMPQ      (SP), $+0
 	JEQ       begin15
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
@@ -1467,7 +1453,7 @@ next13:
 	SHRQ       CL, R12
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
-	TESTQ      R13, R13
+	CMPQ       (SP), $+0
 	JEQ        begin22
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
@@ -1518,7 +1504,7 @@ done01:
 	RET
 
 // func xorSyndromeAVX512GFNIx4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, GFNI
+// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
 TEXT ·xorSyndromeAVX512GFNIx4(SB), $0-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
@@ -1537,6 +1523,7 @@ TEXT ·xorSyndromeAVX512GFNIx4(SB), $0-80
 	MOVQ         q_base+24(FP), SI
 	SUBQ         AX, SI
 	VPBROADCASTQ double<>+0(SB), Z15
+	VPBROADCASTQ quadruple<>+0(SB), Z16
 	MOVQ         s+72(FP), R10
 	MOVQ         48(R10), R10
 
@@ -1578,99 +1565,84 @@ skip07:
 	TESTQ          $+2, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 
 skip08:
 	TESTQ          $+4, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 
 skip09:
 	SHRQ $0x03, R12
@@ -1678,125 +1650,137 @@ skip09:
 
 eight10:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	DECQ           R12
 	JNE            eight10
 

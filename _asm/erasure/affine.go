@@ -52,6 +52,7 @@ func (m *affine) multiply(s *step, first bool) {
 	for i := range x {
 		s.move(m.w, s.at(data, i), x[i])
 	}
+	s.prefetch(data)
 	s.addToSum(first, func(i int) operand.Op { return x[i] })
 	for p := s.sum; p < s.outputs; p++ {
 		matrix := operand.Op(s.entryOf(p))
@@ -78,11 +79,13 @@ func (m *affine) multiplyPair(s *step) {
 	free := s.free(32)
 	v := s.vectors
 	x, y, matrices, products := free[:v], free[v:2*v], free[2*v:][:4], free[2*v+4:]
-	s.MOVQ(operand.Mem{Base: source, Disp: header}, scratch)
+	s.MOVQ(operand.Mem{Base: source, Index: sourceStride, Scale: 1}, scratch)
 	for i := range x {
 		s.VMOVDQU64(s.at(data, i), x[i])
 		s.VMOVDQU64(s.at(scratch, i), y[i])
 	}
+	s.prefetch(data)
+	s.prefetch(scratch)
 	for p := range s.outputs {
 		if p < s.sum {
 			for i := range x {
@@ -92,7 +95,7 @@ func (m *affine) multiplyPair(s *step) {
 		}
 		a, b := matrices[p%2*2], matrices[p%2*2+1]
 		s.VPBROADCASTQ(s.entryOf(p), a)
-		s.VPBROADCASTQ(s.entryOf(p).Offset((s.outputs-s.sum)*m.entrySize()), b)
+		s.VPBROADCASTQ(s.entryOf(p).Idx(entryStride, 1), b)
 		for i := range x {
 			ax, by := products[2*i], products[2*i+1]
 			s.VGF2P8AFFINEQB(operand.U8(0), a, x[i], ax)

@@ -32,7 +32,6 @@ const (
 	passPark        = 80
 	passFrom        = 88
 	passTo          = 96
-	passAhead       = 104
 
 	header = 24 // of a slice
 )

@@ -3,32 +3,32 @@ package main
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 // A dot product goes over its sources once for up to six outputs. A step is 64 or 128 bytes of every shard: whole cache
 // lines, so that a line is visited once even where the shards' lines fall on the same cache sets and push each other out.
-// The sums of a step stay in registers.
+// Every other step takes the sources backwards: what was prefetched last for the next step is used first, before it is
+// pushed out. The sums of a step stay in registers.
 //
 // What differs between kernels is how they multiply.
 
 // Registers of a dot product.
 var (
-	passPointer = reg.RDI
-	outputs     = reg.RCX // headers
-	sources     = reg.RDX
-	onesEnd     = reg.R12 // of the headers of sources whose coefficients are all 1
-	sourcesEnd  = reg.R13
-	entries     = reg.RSI
-	offset      = reg.R8
-	to          = reg.R9
-	entry       = reg.R10 // of the source at hand
-	source      = reg.R11 // its header
-	data        = reg.RAX // its bytes
-	start, park = reg.R14, reg.R15
-	scratch     = reg.RBX
-	ahead       = reg.RBX // offset of what to prefetch, within a step
+	passPointer  = reg.RDI
+	offset       = reg.R8
+	special      = reg.R9  // not 0 if parked sums are taken up, or if some coefficients are all 1
+	source       = reg.R11 // the header at hand, of the sources that have entries
+	end          = reg.R13 // behind the last one, in the direction of the step
+	turnEnd      = reg.R12 // its difference, by XOR, to the end in the other direction
+	sourceStride = reg.RDX // from a header to the next
+	entry        = reg.R10 // of the source at hand
+	entryStride  = reg.RSI
+	data         = reg.RAX // bytes of the source at hand
+	start, park  = reg.R14, reg.R15
+	scratch      = reg.RCX
 )
 
 const maxOutputs = 6
@@ -63,20 +63,23 @@ func writeDot(a *assembler, m multiplier) {
 	a.text(m.name(), "func(p *pass)", m.name()+" does the pass p as dotGeneric does. "+m.doc())
 	a.Load(a.Param("p"), passPointer)
 	field := func(at int, r operand.Op) { a.MOVQ(operand.Mem{Base: passPointer, Disp: at}, r) }
-	field(passOutputs, outputs)
-	field(passSources, sources)
 	headerOf := func(count int, r reg.Register) {
 		field(count, scratch)
 		a.LEAQ(operand.Mem{Base: scratch, Index: scratch, Scale: 2}, scratch)
-		a.LEAQ(operand.Mem{Base: sources, Index: scratch, Scale: 8}, r)
+		a.LEAQ(operand.Mem{Base: special, Index: scratch, Scale: 8}, r)
 	}
-	headerOf(passOnes, onesEnd)
-	headerOf(passCount, sourcesEnd)
-	field(passEntries, entries)
+	field(passSources, special)
+	headerOf(passOnes, source)
+	headerOf(passCount, end)
+	a.LEAQ(operand.Mem{Base: source, Disp: -header}, turnEnd)
+	a.XORQ(end, turnEnd)
+	a.MOVQ(operand.U32(header), sourceStride)
+	field(passEntries, entry)
 	field(passStart, start)
 	field(passPark, park)
 	field(passFrom, offset)
-	field(passTo, to)
+	field(passOnes, special)
+	a.ORQ(start, special)
 	m.prepare(a)
 
 	a.Comment("By the number of outputs")
@@ -115,27 +118,36 @@ func writeSteps(a *assembler, m multiplier, p, sum int) {
 		what = "One output"
 	}
 	a.Label(name)
+	a.MOVQ(operand.U32((p-sum)*m.entrySize()), entryStride)
+	toField := operand.Mem{Base: passPointer, Disp: passTo}
 	sizes := []int{64}
 	if m.wide(p) {
 		sizes = []int{128, 64}
 	}
+	var specials []func()
 	for _, size := range sizes {
 		a.Comment(fmt.Sprintf("%s, %d bytes a step", what, size))
+		prefix := fmt.Sprintf("%s_%d", name, size)
 		s := &step{a, m, p, sum, size / int(m.width())}
-		next := fmt.Sprintf("%sNext%d", name, size)
-		a.JMP(operand.LabelRef(next))
-		a.Label(fmt.Sprintf("%sStep%d", name, size))
-		s.write(fmt.Sprintf("%s_%d", name, size))
-		a.Label(next)
+		a.JMP(operand.LabelRef(prefix + "next"))
+		s.align()
+		a.Label(prefix + "step")
+		s.write(prefix)
+		a.Label(prefix + "next")
 		a.LEAQ(operand.Mem{Base: offset, Disp: size}, scratch)
-		a.CMPQ(scratch, to)
-		a.JBE(operand.LabelRef(fmt.Sprintf("%sStep%d", name, size)))
+		a.CMPQ(scratch, toField)
+		a.JBE(operand.LabelRef(prefix + "step"))
+		specials = append(specials, func() { s.writeSpecial(prefix) })
 	}
-	a.CMPQ(offset, to)
+	a.MOVQ(toField, scratch)
+	a.CMPQ(offset, scratch)
 	a.JAE(operand.LabelRef("done"))
 	a.Comment("The last step overlaps the one before")
-	a.LEAQ(operand.Mem{Base: to, Disp: -64}, offset)
-	a.JMP(operand.LabelRef(name + "Step64"))
+	a.LEAQ(operand.Mem{Base: scratch, Disp: -64}, offset)
+	a.JMP(operand.LabelRef(name + "_64step"))
+	for _, write := range specials {
+		write()
+	}
 }
 
 // acc is the sum of output p in vector i of the step.
@@ -163,67 +175,82 @@ func (s *step) eachSum(f func(p, i int)) {
 	}
 }
 
-// next goes on to the next source.
-func (s *step) next(withEntries bool) {
-	s.ADDQ(operand.U8(header), source)
-	if withEntries {
-		s.ADDQ(operand.U32((s.outputs-s.sum)*s.entrySize()), entry)
-	}
+// next goes on to the next source with an entry.
+func (s *step) next() {
+	s.ADDQ(sourceStride, source)
+	s.ADDQ(entryStride, entry)
 }
 
+func (s *step) field(at int) operand.Mem { return operand.Mem{Base: passPointer, Disp: at} }
+
+func (s *step) size() int { return s.vectors * int(s.width()) }
+
+// write writes a step whose sums begin with the first product.
 func (s *step) write(prefix string) {
 	ref := func(l string) operand.LabelRef { return operand.LabelRef(prefix + l) }
-	block := s.outputs * s.vectors * int(s.width())
-	s.MOVQ(sources, source)
-	s.MOVQ(entries, entry)
-	s.MOVQ(operand.Mem{Base: passPointer, Disp: passAhead}, ahead)
-	s.ADDQ(offset, ahead)
-	s.TESTQ(start, start)
-	s.JNE(ref("resume"))
+	s.TESTQ(special, special)
+	s.JNE(ref("special"))
 	s.MOVQ(operand.Mem{Base: source}, data)
-	s.CMPQ(source, onesEnd)
-	s.JB(ref("firstOnes"))
 	s.multiply(s, true)
-	s.next(true)
-	s.CMPQ(source, sourcesEnd)
-	s.JAE(ref("store"))
+	s.next()
+	s.CMPQ(source, end)
+	s.JEQ(ref("store"))
 
+	s.align()
 	s.Label(prefix + "source")
 	if s.pairs() {
-		s.LEAQ(operand.Mem{Base: source, Disp: header}, scratch)
-		s.CMPQ(scratch, sourcesEnd)
-		s.JAE(ref("last"))
+		s.LEAQ(operand.Mem{Base: source, Index: sourceStride, Scale: 1}, scratch)
+		s.CMPQ(scratch, end)
+		s.JEQ(ref("last"))
+		s.align()
 		s.Label(prefix + "pair")
 		s.MOVQ(operand.Mem{Base: source}, data)
 		s.multiplyPair(s)
-		s.next(true)
-		s.next(true)
-		s.LEAQ(operand.Mem{Base: source, Disp: header}, scratch)
-		s.CMPQ(scratch, sourcesEnd)
-		s.JB(ref("pair"))
-		s.CMPQ(source, sourcesEnd)
-		s.JAE(ref("store"))
+		s.next()
+		s.next()
+		s.CMPQ(source, end)
+		s.JEQ(ref("store"))
+		s.LEAQ(operand.Mem{Base: source, Index: sourceStride, Scale: 1}, scratch)
+		s.CMPQ(scratch, end)
+		s.JNE(ref("pair"))
 		s.Label(prefix + "last")
 	}
 	s.MOVQ(operand.Mem{Base: source}, data)
 	s.multiply(s, false)
-	s.next(true)
-	s.CMPQ(source, sourcesEnd)
-	s.JB(ref("source"))
+	s.next()
+	s.CMPQ(source, end)
+	s.JNE(ref("source"))
 
 	s.Label(prefix + "store")
 	s.TESTQ(park, park)
 	s.JNE(ref("park"))
+	s.MOVQ(s.field(passOutputs), scratch)
 	for p := range s.outputs {
-		s.MOVQ(operand.Mem{Base: outputs, Disp: header * p}, data)
+		s.MOVQ(operand.Mem{Base: scratch, Disp: header * p}, data)
 		for i := range s.vectors {
 			s.move(s.width(), s.acc(p, i), s.at(data, i))
 		}
 	}
-	s.ADDQ(operand.U32(s.vectors*int(s.width())), offset)
-	s.JMP(ref("end"))
+	s.Label(prefix + "turn")
+	s.ADDQ(operand.U32(s.size()), offset)
+	s.SUBQ(entryStride, entry)
+	s.SUBQ(sourceStride, source)
+	s.NEGQ(entryStride)
+	s.NEGQ(sourceStride)
+	s.XORQ(turnEnd, end)
+}
 
-	s.Label(prefix + "firstOnes")
+// writeSpecial writes how sums begin otherwise, and how they are parked.
+func (s *step) writeSpecial(prefix string) {
+	ref := func(l string) operand.LabelRef { return operand.LabelRef(prefix + l) }
+	ones, onesLeft := scratch, special
+	s.Label(prefix + "special")
+	s.MOVQ(s.field(passSources), ones)
+	s.MOVQ(s.field(passOnes), onesLeft)
+	s.TESTQ(start, start)
+	s.JNE(ref("resume"))
+	s.MOVQ(operand.Mem{Base: ones}, data)
+	s.prefetch(data)
 	for i := range s.vectors {
 		s.move(s.width(), s.at(data, i), s.acc(0, i))
 	}
@@ -232,18 +259,15 @@ func (s *step) write(prefix string) {
 			s.move(s.width(), s.acc(0, i), s.acc(p, i))
 		}
 	}
-	s.next(false)
-	s.JMP(ref("moreOnes"))
+	s.JMP(ref("nextOnes"))
 	s.Label(prefix + "resume")
-	s.eachSum(func(p, i int) {
-		s.move(s.width(), operand.Mem{Base: start, Disp: (p*s.vectors + i) * int(s.width())}, s.acc(p, i))
-	})
-	s.ADDQ(operand.U32(block), start)
-	s.Label(prefix + "moreOnes")
-	s.CMPQ(source, onesEnd)
-	s.JAE(ref("noOnes"))
+	s.eachSum(func(p, i int) { s.move(s.width(), s.parked(start, p, i), s.acc(p, i)) })
+	s.ADDQ(operand.U32(s.outputs*s.size()), start)
+	s.TESTQ(onesLeft, onesLeft)
+	s.JEQ(ref("noOnes"))
 	s.Label(prefix + "ones")
-	s.MOVQ(operand.Mem{Base: source}, data)
+	s.MOVQ(operand.Mem{Base: ones}, data)
+	s.prefetch(data)
 	for i := range s.vectors {
 		if s.outputs == 1 {
 			s.xor(s.width(), s.at(data, i), s.acc(0, i))
@@ -255,26 +279,35 @@ func (s *step) write(prefix string) {
 			s.xor(s.width(), x, s.acc(p, i))
 		}
 	}
-	s.next(false)
-	s.CMPQ(source, onesEnd)
-	s.JB(ref("ones"))
+	s.Label(prefix + "nextOnes")
+	s.ADDQ(operand.U8(header), ones)
+	s.DECQ(onesLeft)
+	s.JNE(ref("ones"))
 	s.Label(prefix + "noOnes")
-	s.CMPQ(source, sourcesEnd)
-	s.JB(ref("source"))
+	s.MOVQ(operand.U32(1), special)
+	s.CMPQ(source, end)
+	s.JNE(ref("source"))
 	s.JMP(ref("store"))
 
 	s.Label(prefix + "park")
-	s.eachSum(func(p, i int) {
-		s.move(s.width(), s.acc(p, i), operand.Mem{Base: park, Disp: (p*s.vectors + i) * int(s.width())})
-	})
-	s.ADDQ(operand.U32(block), park)
-	s.ADDQ(operand.U32(s.vectors*int(s.width())), offset)
-	s.Label(prefix + "end")
+	s.eachSum(func(p, i int) { s.move(s.width(), s.acc(p, i), s.parked(park, p, i)) })
+	s.ADDQ(operand.U32(s.outputs*s.size()), park)
+	s.JMP(ref("turn"))
 }
 
-// prefetch asks for what the next step, or one further on, reads of the source at hand.
-func (s *step) prefetch() {
-	for at := 0; at < s.vectors*int(s.width()); at += 64 {
-		s.PREFETCHT0(operand.Mem{Base: data, Index: ahead, Scale: 1, Disp: at})
+// parked is where a sum lies that an earlier pass has left, or that a later one takes up.
+func (s *step) parked(base reg.Register, p, i int) operand.Mem {
+	return operand.Mem{Base: base, Disp: (p*s.vectors + i) * int(s.width())}
+}
+
+// prefetch asks for what the next step reads of a source.
+func (s *step) prefetch(data reg.Register) {
+	for at := 0; at < s.size(); at += 64 {
+		s.PREFETCHT0(s.at(data, 0).Offset(s.size() + at))
 	}
+}
+
+// align has the next instruction begin where the processor fetches from.
+func (s *step) align() {
+	s.Instruction(&ir.Instruction{Opcode: "PCALIGN", Operands: []operand.Op{operand.Imm(64)}})
 }

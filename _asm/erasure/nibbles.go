@@ -40,11 +40,11 @@ func (*nibbles) multiplyPair(*step) {}
 func (n *nibbles) wide(outputs int) bool { return n.w == zmm || outputs <= 2 }
 
 func (n *nibbles) prepare(a *assembler) {
-	n.mask = a.lowNibbles()
+	n.mask = n.w.vec(15)
 	if n.w == zmm {
 		n.mask = reg.Z31
-		a.VMOVDQU64(a.lowNibbles(), n.mask)
 	}
+	a.move(n.w, a.lowNibbles(), n.mask)
 }
 
 // table loads half an entry, the same in every lane.
@@ -66,6 +66,11 @@ func (n *nibbles) multiply(s *step, first bool) {
 	v := s.vectors
 	if len(free) >= 3*v {
 		l.low, l.high, l.temps = free[:v], free[v:2*v], free[2*v:]
+		// The mask stays in its register where that is to spare.
+		l.mask = s.lowNibbles()
+		if len(l.temps) > 2*v && !s.wide(s.outputs) {
+			l.mask, l.temps = n.mask, l.temps[:2*v]
+		}
 		l.both()
 		return
 	}
@@ -81,6 +86,7 @@ type lookups struct {
 	n                *nibbles
 	first            bool
 	low, high, temps []operand.Op
+	mask             operand.Op
 	turn             int
 	pending          []func()
 }
@@ -90,13 +96,13 @@ func (l *lookups) both() {
 	for i, x := range l.low {
 		l.VMOVDQU(l.at(data, i), x)
 	}
-	l.prefetch()
+	l.prefetch(data)
 	for i, x := range l.low {
 		l.VPSRLQ(operand.U8(4), x, l.high[i])
 	}
 	l.addToSum(func(i int) operand.Op { return l.low[i] })
 	for _, x := range append(l.low[:len(l.low):len(l.low)], l.high...) {
-		l.VPAND(l.n.mask, x, x)
+		l.VPAND(l.mask, x, x)
 	}
 	for p := l.sum; p < l.outputs; p++ {
 		l.half(p, 0, l.low)
@@ -108,11 +114,11 @@ func (l *lookups) both() {
 // halves looks up all low nibbles, then, from the source again, all high ones.
 func (l *lookups) halves() {
 	mask := l.temps[len(l.temps)-1]
-	l.VMOVDQU(l.n.mask, mask)
+	l.VMOVDQU(l.lowNibbles(), mask)
 	for i, x := range l.low {
 		l.VPAND(l.at(data, i), mask, x)
 	}
-	l.prefetch()
+	l.prefetch(data)
 	l.addToSum(func(i int) operand.Op { return l.at(data, i) })
 	for p := l.sum; p < l.outputs; p++ {
 		l.half(p, 0, l.low)
@@ -121,7 +127,7 @@ func (l *lookups) halves() {
 	for i, x := range l.high {
 		l.VMOVDQU(l.at(data, i), x)
 	}
-	l.VMOVDQU(l.n.mask, mask)
+	l.VMOVDQU(l.lowNibbles(), mask)
 	for _, x := range l.high {
 		l.VPSRLQ(operand.U8(4), x, x)
 	}
@@ -194,6 +200,7 @@ func (n *nibbles) multiply512(s *step, first bool) {
 	for i, x := range low {
 		s.VMOVDQU64(s.at(data, i), x)
 	}
+	s.prefetch(data)
 	for i, x := range low {
 		s.VPSRLQ(operand.U8(4), x, high[i])
 	}

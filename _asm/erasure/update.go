@@ -23,6 +23,8 @@ type updater interface {
 
 // Registers of an update.
 var (
+	to            = reg.R9
+	entries       = reg.RSI
 	updateOutputs = [maxOutputs]reg.Register{reg.RDI, reg.RAX, reg.RDX, reg.R10, reg.R11, reg.R12}
 	updateSource  = reg.RBX
 	updateHeaders = reg.RCX

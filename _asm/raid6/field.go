@@ -93,16 +93,6 @@ func (a *assembler) add(v visit, x, r vec) {
 	}
 }
 
-// addTwo adds x and y to r.
-func (a *assembler) addTwo(v visit, x, y, r vec) {
-	if v.bytes == 64 {
-		a.VPTERNLOGD(operand.U8(0x96), x.of(64), y.of(64), r.of(64))
-	} else {
-		a.add(v, x, r)
-		a.add(v, y, r)
-	}
-}
-
 // addFrom adds what lies in memory to r. t is overwritten where the bytes cannot be read in place.
 func (a *assembler) addFrom(v visit, m operand.Mem, r, t vec) {
 	switch {
@@ -161,15 +151,36 @@ func (a *assembler) multiply(v visit, c product, r, t vec) {
 	a.add(v, t, r)
 }
 
-// loadDoubling sets r to what double and doubleAdd read: the polynomial's low byte in every byte, or, with GFNI, the matrix
+// matrix returns the matrix of the product with 2^n. Row i, which makes bit i, is byte 7-i.
+func matrix(n int) uint64 {
+	m := uint64(0)
+	for bit := range 8 {
+		product := 1 << bit
+		for range n {
+			if product <<= 1; product > 0xff {
+				product ^= 0x11d
+			}
+		}
+		for i := range 8 {
+			m |= uint64(product>>i&1) << (8*(7-i) + bit)
+		}
+	}
+	return m
+}
+
+// loadDoubling sets r to what double reads: the polynomial's low byte in every byte, or, with GFNI, the matrix
 // of the product with 2.
 func (a *assembler) loadDoubling(r vec) {
 	if a.gfni {
-		// Row i of the matrix, which makes bit i, is byte 7-i.
-		a.VPBROADCASTQ(a.constant("double", 0x8001828488102040), r.of(a.bytes))
+		a.VPBROADCASTQ(a.constant("double", matrix(1)), r.of(a.bytes))
 	} else {
 		a.VPBROADCASTQ(a.constant("polynomial", 0x1d1d1d1d1d1d1d1d), r.of(a.bytes))
 	}
+}
+
+// loadQuadrupling sets r to the matrix of the product with 4.
+func (a *assembler) loadQuadrupling(r vec) {
+	a.VPBROADCASTQ(a.constant("quadruple", matrix(2)), r.of(a.bytes))
 }
 
 // double doubles q. VPSHUFB gives 0 for an index whose highest bit is set and an entry for any other: so 2q + 1D without a
@@ -184,17 +195,4 @@ func (a *assembler) double(v visit, doubling, q, t vec) {
 	a.VPSHUFB(x, doubling.of(v.bytes), t.of(v.bytes))
 	a.VPADDB(x, x, x)
 	a.add(v, t, q)
-}
-
-// doubleAdd doubles q and adds x.
-func (a *assembler) doubleAdd(v visit, doubling, q, x, t vec) {
-	if a.gfni {
-		a.double(v, doubling, q, t)
-		a.add(v, x, q)
-		return
-	}
-	y := q.of(v.bytes)
-	a.VPSHUFB(y, doubling.of(v.bytes), t.of(v.bytes))
-	a.VPADDB(y, y, y)
-	a.addTwo(v, x, t, q)
 }

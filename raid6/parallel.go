@@ -1,0 +1,50 @@
+package raid6
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// Limits of what is worth another goroutine.
+const (
+	// minShare is how many bytes of data each goroutine gets at least: some 20 µs of work on one core, ten times what it
+	// takes to start it.
+	minShare = 1 << 20
+	// stackLimit is more than what the compiler lets a variable on a stack have. Chunks that are longer are not on one. So they
+	// may be given to other goroutines without a word to the compiler, which would otherwise move the short ones of every
+	// caller to the heap. A test watches the compiler's limit.
+	stackLimit = 128 << 10
+)
+
+// workers returns how many goroutines work on chunks of so many bytes.
+func (c Code) workers(disks, bytes int) int {
+	if c.goroutines == 1 || bytes <= stackLimit {
+		return 1
+	}
+	n := min(runtime.GOMAXPROCS(0), disks*bytes/minShare)
+	if c.goroutines > 0 {
+		n = min(n, c.goroutines)
+	}
+	return max(n, 1)
+}
+
+// share carries out the job in n goroutines, which take parts of the chunks.
+func (j *job) share(n int) {
+	var hidden job
+	// The compiler does not see that pointers are copied here. They stay valid: nothing they point to is on a stack, but for
+	// the slice of slices, which is copied, and j is alive until the end.
+	*(*[jobWords]uintptr)(unsafe.Pointer(&hidden)) = *(*[jobWords]uintptr)(unsafe.Pointer(j))
+	shared := hidden
+	shared.data = append([][]byte(nil), hidden.data...)
+	size := (len(j.p)/n + page - 1) &^ (page - 1)
+	var wg sync.WaitGroup
+	for lo := size; lo < len(j.p); lo += size {
+		wg.Go(func() { shared.part(lo, min(lo+size, len(shared.p))) })
+	}
+	j.part(0, min(size, len(j.p)))
+	wg.Wait()
+	runtime.KeepAlive(j)
+}
+
+const jobWords = unsafe.Sizeof(job{}) / unsafe.Sizeof(uintptr(0))
