@@ -60,6 +60,9 @@ func TestWalks(t *testing.T) {
 		f := kernels[i].Funcs
 		for li, length := range vectorLengths() {
 			for n := 1; n <= most; n++ {
+				if testkit.Boundary() && (n+li)%2 == 0 && n > 5 {
+					continue
+				}
 				b.atEnd = (li+n)%2 == 0
 				carry := (li+n)%3 == 0
 				offset := 0
@@ -71,7 +74,7 @@ func TestWalks(t *testing.T) {
 						if high == n-1 && !carry {
 							continue // the last disk is not lost without a carry
 						}
-						if testkit.Boundary() && n > 4 && n != 7 && (high+low+li)%3 != 0 {
+						if testkit.Boundary() && n > 3 && (high+low+li)%4 != 0 {
 							continue
 						}
 						what := fmt.Sprintf("%d disks, %d bytes from %d, carry %v, lost %d and %d", n, length, offset, carry, low, high)
