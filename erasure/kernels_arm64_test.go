@@ -8,8 +8,19 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/twogather/twogather/hwfeatures"
 	"github.com/twogather/twogather/internal/testkit"
 )
+
+// TestARMDefault asks for the default of processors of each kind.
+func TestARMDefault(t *testing.T) {
+	const neon, sve, long = hwfeatures.ARMNEON, hwfeatures.ARMNEON | hwfeatures.ARMSVE, hwfeatures.SVEBeatsNEON
+	for features, want := range map[hwfeatures.Set]string{0: "generic", neon: "neon", sve: "neon", neon | long: "neon", sve | long: "sve"} {
+		if got := kernels[kernels.Default(features)].Name; got != want {
+			t.Errorf("%v: %s, want %s", features, got, want)
+		}
+	}
+}
 
 // TestVectors encodes and updates shards of lengths at which a kernel does something else, whatever the length of a scalable
 // vector: up to four of those at a time, and what they leave.

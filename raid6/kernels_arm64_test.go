@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/twogather/twogather/hwfeatures"
 	"github.com/twogather/twogather/internal/testkit"
 )
 
@@ -23,6 +24,16 @@ func vectorLengths() []int {
 	s = append(s, 128+15, 2*1024+1, 2*1024+256+31)
 	slices.Sort(s)
 	return slices.Compact(s)
+}
+
+// TestARMDefault asks for the default of processors of each kind.
+func TestARMDefault(t *testing.T) {
+	const long = hwfeatures.SVEBeatsNEON
+	for features, want := range map[hwfeatures.Set]string{0: "generic", neon: "neonx8", sve: "neonx8", neon | long: "neonx8", sve | long: "svex4"} {
+		if got := kernels[kernels.Default(features)].Name; got != want {
+			t.Errorf("%v: %s, want %s", features, got, want)
+		}
+	}
 }
 
 // buffers are chunks that end or begin at pages that fault.
