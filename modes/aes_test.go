@@ -31,7 +31,7 @@ func TestRFC4493(t *testing.T) {
 		40: "dfa66747de9ae63030ca32611497c827",
 		64: "51f0bebf7e3b9d92fc49741779363cfe",
 	} {
-		checkHex(t, "CMAC", modes.SumCMAC(b, message[:n]), want)
+		checkHex(t, "CMAC", must(modes.SumCMAC(b, message[:n])), want)
 	}
 }
 

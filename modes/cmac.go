@@ -31,14 +31,14 @@ func NewCMAC(b cipher.Block) (hash.Hash, error) {
 	return newCMAC(b), nil
 }
 
-// SumCMAC returns the CMAC of a message, or nil where [NewCMAC] returns an error.
-func SumCMAC(b cipher.Block, message []byte) []byte {
+// SumCMAC returns the CMAC of one message. The error is [NewCMAC]'s.
+func SumCMAC(b cipher.Block, message []byte) ([]byte, error) {
 	h, err := NewCMAC(b)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	h.Write(message)
-	return h.Sum(nil)
+	return h.Sum(nil), nil
 }
 
 func newCMAC(b cipher.Block) *cmac {

@@ -59,7 +59,7 @@ func sideBySide(b cipher.Block, jobs []Job, feedback bool) {
 	size := b.BlockSize()
 	batch := 1
 	if b, ok := b.(BulkBatch); ok {
-		batch = b.Batch()
+		batch = max(b.Batch(), 1)
 	}
 	most := min(batch*max(lanesLike/batch, 1), mostLanes)
 

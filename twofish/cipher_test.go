@@ -287,6 +287,9 @@ func testPlan(t *testing.T, p plan) {
 	c, x := newTest(t, key, p), newReference(t, key)
 	batch := p.batch()
 	testkit.TestBulk(t, prefix, c, x, batch)
+	if got, want := c.Batch(), kernels[p.steps[0].kernel].Batch; got != want {
+		t.Errorf("Batch() = %d, want %d", got, want)
+	}
 	t.Run("CBC encryption", func(t *testing.T) { // one block at a time, whatever the batch
 		testkit.TestBlockMode(t, BlockSize, 1,
 			func(iv []byte) cipher.BlockMode { return cipher.NewCBCEncrypter(c, iv) },
