@@ -29,7 +29,7 @@ ci:
 
 # Assembly, its stubs, and tables.
 generate:
-	cd _asm && go run ./hwfeatures && go run ./instructions && go run ./twofish
+	cd _asm && go run ./hwfeatures && go run ./instructions && go run ./twofish && go run ./erasure
 
 # Side by side with golang.org/x/crypto/twofish and libgcrypt (Debian: libgcrypt20-dev).
 compare:

@@ -21,9 +21,6 @@ func (t *Tables) encode(outputs, sources [][]byte) {
 	t.encodeLong(outputs, sources)
 }
 
-var tuneSplit = 1
-var tuneSplitTile = 512
-
 // tile is how many bytes of each shard all groups of outputs go over before any goes on. On Zen 3 (EPYC, avx2, GB/s of
 // sources and outputs):
 //

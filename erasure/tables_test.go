@@ -38,7 +38,10 @@ func TestLayout(t *testing.T) {
 func shardsOf(r *rand.Rand, count, n int) [][]byte {
 	s := make([][]byte, count)
 	for i := range s {
-		s[i] = testkit.Random(fmt.Sprint(r.Uint64()), n)
+		s[i] = make([]byte, n)
+		for at := 0; at < n; {
+			at += copy(s[i][at:], noise[r.IntN(len(noise)/2):])
+		}
 	}
 	return s
 }
@@ -274,7 +277,11 @@ func TestCallLength(t *testing.T) {
 			return // a goroutine in Go can be preempted
 		}
 		const page = 4096
-		for _, shape := range [][2]int{{1, 1}, {3, 2}, {16, 6}, {40, 13}} {
+		shapes := [][2]int{{3, 2}, {16, 6}, {1, 1}, {40, 13}}
+		if testkit.Boundary() {
+			shapes = shapes[:2]
+		}
+		for _, shape := range shapes {
 			r := rand.New(rand.NewPCG(9, 10))
 			matrix := matrixKinds[2].make(r, shape[1], shape[0])
 			tables := must(t, matrix, k)
