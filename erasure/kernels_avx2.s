@@ -3913,7 +3913,7 @@ DATA lastBytes<>+127(SB)/1, $0xff
 GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 
 // func dotGFNI(p *pass, from int, to int)
-// Requires: AVX, AVX2, GFNI, MMX+
+// Requires: AVX, AVX2, GFNI
 TEXT ·dotGFNI(SB), $0-24
 	MOVQ p+0(FP), DI
 	MOVQ 24(DI), R9
@@ -3975,8 +3975,6 @@ dot1_128step:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
@@ -3993,8 +3991,6 @@ dot1_128source:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y9
 	VPXOR          Y9, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y10
@@ -4041,7 +4037,6 @@ dot1_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y2, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y3, Y1
 	ADDQ           DX, R11
@@ -4054,7 +4049,6 @@ dot1_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y2, Y5
 	VPXOR          Y5, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y3, Y6
@@ -4093,18 +4087,16 @@ dot1_64next:
 	JMP  dot1_64step
 
 dot1_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot1_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	JMP        dot1_128nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot1_128resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU 64(AX)(R8*1), Y2
+	VMOVDQU 96(AX)(R8*1), Y3
+	JMP     dot1_128nextOnes
 
 dot1_128resume:
 	VMOVDQU (R14), Y0
@@ -4116,13 +4108,11 @@ dot1_128resume:
 	JEQ     dot1_128noOnes
 
 dot1_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VPXOR      (AX)(R8*1), Y0, Y0
-	VPXOR      32(AX)(R8*1), Y1, Y1
-	VPXOR      64(AX)(R8*1), Y2, Y2
-	VPXOR      96(AX)(R8*1), Y3, Y3
+	MOVQ  (CX), AX
+	VPXOR (AX)(R8*1), Y0, Y0
+	VPXOR 32(AX)(R8*1), Y1, Y1
+	VPXOR 64(AX)(R8*1), Y2, Y2
+	VPXOR 96(AX)(R8*1), Y3, Y3
 
 dot1_128nextOnes:
 	ADDQ $0x18, CX
@@ -4144,15 +4134,14 @@ dot1_128park:
 	JMP     dot1_128turn
 
 dot1_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot1_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	JMP        dot1_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot1_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	JMP     dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU (R14), Y0
@@ -4162,10 +4151,9 @@ dot1_64resume:
 	JEQ     dot1_64noOnes
 
 dot1_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VPXOR      (AX)(R8*1), Y0, Y0
-	VPXOR      32(AX)(R8*1), Y1, Y1
+	MOVQ  (CX), AX
+	VPXOR (AX)(R8*1), Y0, Y0
+	VPXOR 32(AX)(R8*1), Y1, Y1
 
 dot1_64nextOnes:
 	ADDQ $0x18, CX
@@ -4199,8 +4187,6 @@ dot2_128step:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y2
@@ -4221,8 +4207,6 @@ dot2_128source:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y13
 	VPXOR          Y13, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y14
@@ -4282,7 +4266,6 @@ dot2_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y4, Y2
@@ -4297,7 +4280,6 @@ dot2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
 	VPXOR          Y7, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y8
@@ -4343,22 +4325,20 @@ dot2_64next:
 	JMP  dot2_64step
 
 dot2_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot2_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y2, Y6
-	VMOVDQU    Y3, Y7
-	JMP        dot2_128nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot2_128resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU 64(AX)(R8*1), Y2
+	VMOVDQU 96(AX)(R8*1), Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y2, Y6
+	VMOVDQU Y3, Y7
+	JMP     dot2_128nextOnes
 
 dot2_128resume:
 	VMOVDQU (R14), Y0
@@ -4374,21 +4354,19 @@ dot2_128resume:
 	JEQ     dot2_128noOnes
 
 dot2_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y5, Y5
-	VMOVDQU    64(AX)(R8*1), Y8
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    96(AX)(R8*1), Y8
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y7, Y7
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y8
+	VPXOR   Y8, Y0, Y0
+	VPXOR   Y8, Y4, Y4
+	VMOVDQU 32(AX)(R8*1), Y8
+	VPXOR   Y8, Y1, Y1
+	VPXOR   Y8, Y5, Y5
+	VMOVDQU 64(AX)(R8*1), Y8
+	VPXOR   Y8, Y2, Y2
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU 96(AX)(R8*1), Y8
+	VPXOR   Y8, Y3, Y3
+	VPXOR   Y8, Y7, Y7
 
 dot2_128nextOnes:
 	ADDQ $0x18, CX
@@ -4414,17 +4392,16 @@ dot2_128park:
 	JMP     dot2_128turn
 
 dot2_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot2_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	JMP        dot2_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot2_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	JMP     dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU (R14), Y0
@@ -4436,14 +4413,13 @@ dot2_64resume:
 	JEQ     dot2_64noOnes
 
 dot2_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y4
-	VPXOR      Y4, Y0, Y0
-	VPXOR      Y4, Y2, Y2
-	VMOVDQU    32(AX)(R8*1), Y4
-	VPXOR      Y4, Y1, Y1
-	VPXOR      Y4, Y3, Y3
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y4
+	VPXOR   Y4, Y0, Y0
+	VPXOR   Y4, Y2, Y2
+	VMOVDQU 32(AX)(R8*1), Y4
+	VPXOR   Y4, Y1, Y1
+	VPXOR   Y4, Y3, Y3
 
 dot2_64nextOnes:
 	ADDQ $0x18, CX
@@ -4477,7 +4453,6 @@ dot3_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y6, Y2
@@ -4494,7 +4469,6 @@ dot3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y9
 	VPXOR          Y9, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y10
@@ -4547,19 +4521,18 @@ dot3_64next:
 	JMP  dot3_64step
 
 dot3_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot3_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	JMP        dot3_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot3_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	JMP     dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU (R14), Y0
@@ -4573,16 +4546,15 @@ dot3_64resume:
 	JEQ     dot3_64noOnes
 
 dot3_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y6
-	VPXOR      Y6, Y0, Y0
-	VPXOR      Y6, Y2, Y2
-	VPXOR      Y6, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y6
-	VPXOR      Y6, Y1, Y1
-	VPXOR      Y6, Y3, Y3
-	VPXOR      Y6, Y5, Y5
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y6
+	VPXOR   Y6, Y0, Y0
+	VPXOR   Y6, Y2, Y2
+	VPXOR   Y6, Y4, Y4
+	VMOVDQU 32(AX)(R8*1), Y6
+	VPXOR   Y6, Y1, Y1
+	VPXOR   Y6, Y3, Y3
+	VPXOR   Y6, Y5, Y5
 
 dot3_64nextOnes:
 	ADDQ $0x18, CX
@@ -4618,7 +4590,6 @@ dot4_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y8, Y2
@@ -4637,7 +4608,6 @@ dot4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y11
 	VPXOR          Y11, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y12
@@ -4697,21 +4667,20 @@ dot4_64next:
 	JMP  dot4_64step
 
 dot4_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot4_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	JMP        dot4_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot4_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	JMP     dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU (R14), Y0
@@ -4727,18 +4696,17 @@ dot4_64resume:
 	JEQ     dot4_64noOnes
 
 dot4_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y4, Y4
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y5, Y5
-	VPXOR      Y8, Y7, Y7
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y8
+	VPXOR   Y8, Y0, Y0
+	VPXOR   Y8, Y2, Y2
+	VPXOR   Y8, Y4, Y4
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU 32(AX)(R8*1), Y8
+	VPXOR   Y8, Y1, Y1
+	VPXOR   Y8, Y3, Y3
+	VPXOR   Y8, Y5, Y5
+	VPXOR   Y8, Y7, Y7
 
 dot4_64nextOnes:
 	ADDQ $0x18, CX
@@ -4776,7 +4744,6 @@ dot5_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y10, Y2
@@ -4797,7 +4764,6 @@ dot5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y13
 	VPXOR          Y13, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y14
@@ -4864,23 +4830,22 @@ dot5_64next:
 	JMP  dot5_64step
 
 dot5_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot5_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	VMOVDQU    Y0, Y8
-	VMOVDQU    Y1, Y9
-	JMP        dot5_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot5_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	VMOVDQU Y0, Y8
+	VMOVDQU Y1, Y9
+	JMP     dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU (R14), Y0
@@ -4898,20 +4863,19 @@ dot5_64resume:
 	JEQ     dot5_64noOnes
 
 dot5_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y10
-	VPXOR      Y10, Y0, Y0
-	VPXOR      Y10, Y2, Y2
-	VPXOR      Y10, Y4, Y4
-	VPXOR      Y10, Y6, Y6
-	VPXOR      Y10, Y8, Y8
-	VMOVDQU    32(AX)(R8*1), Y10
-	VPXOR      Y10, Y1, Y1
-	VPXOR      Y10, Y3, Y3
-	VPXOR      Y10, Y5, Y5
-	VPXOR      Y10, Y7, Y7
-	VPXOR      Y10, Y9, Y9
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y10
+	VPXOR   Y10, Y0, Y0
+	VPXOR   Y10, Y2, Y2
+	VPXOR   Y10, Y4, Y4
+	VPXOR   Y10, Y6, Y6
+	VPXOR   Y10, Y8, Y8
+	VMOVDQU 32(AX)(R8*1), Y10
+	VPXOR   Y10, Y1, Y1
+	VPXOR   Y10, Y3, Y3
+	VPXOR   Y10, Y5, Y5
+	VPXOR   Y10, Y7, Y7
+	VPXOR   Y10, Y9, Y9
 
 dot5_64nextOnes:
 	ADDQ $0x18, CX
@@ -4951,7 +4915,6 @@ dot6_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y13, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y12, Y2
@@ -4974,7 +4937,6 @@ dot6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y15
 	VPXOR          Y15, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y13, Y15
@@ -5048,25 +5010,24 @@ dot6_64next:
 	JMP  dot6_64step
 
 dot6_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot6_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	VMOVDQU    Y0, Y8
-	VMOVDQU    Y1, Y9
-	VMOVDQU    Y0, Y10
-	VMOVDQU    Y1, Y11
-	JMP        dot6_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot6_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	VMOVDQU Y0, Y8
+	VMOVDQU Y1, Y9
+	VMOVDQU Y0, Y10
+	VMOVDQU Y1, Y11
+	JMP     dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU (R14), Y0
@@ -5086,22 +5047,21 @@ dot6_64resume:
 	JEQ     dot6_64noOnes
 
 dot6_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y12
-	VPXOR      Y12, Y0, Y0
-	VPXOR      Y12, Y2, Y2
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y12, Y8, Y8
-	VPXOR      Y12, Y10, Y10
-	VMOVDQU    32(AX)(R8*1), Y12
-	VPXOR      Y12, Y1, Y1
-	VPXOR      Y12, Y3, Y3
-	VPXOR      Y12, Y5, Y5
-	VPXOR      Y12, Y7, Y7
-	VPXOR      Y12, Y9, Y9
-	VPXOR      Y12, Y11, Y11
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y12
+	VPXOR   Y12, Y0, Y0
+	VPXOR   Y12, Y2, Y2
+	VPXOR   Y12, Y4, Y4
+	VPXOR   Y12, Y6, Y6
+	VPXOR   Y12, Y8, Y8
+	VPXOR   Y12, Y10, Y10
+	VMOVDQU 32(AX)(R8*1), Y12
+	VPXOR   Y12, Y1, Y1
+	VPXOR   Y12, Y3, Y3
+	VPXOR   Y12, Y5, Y5
+	VPXOR   Y12, Y7, Y7
+	VPXOR   Y12, Y9, Y9
+	VPXOR   Y12, Y11, Y11
 
 dot6_64nextOnes:
 	ADDQ $0x18, CX
@@ -5145,8 +5105,6 @@ sum2_128step:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU        Y8, Y0
 	VMOVDQU        Y9, Y1
 	VMOVDQU        Y10, Y2
@@ -5167,8 +5125,6 @@ sum2_128source:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
 	VPXOR          Y10, Y2, Y2
@@ -5224,7 +5180,6 @@ sum2_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y4, Y0
 	VMOVDQU        Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y2
@@ -5239,7 +5194,6 @@ sum2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y4, Y0, Y0
 	VPXOR          Y5, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
@@ -5283,22 +5237,20 @@ sum2_64next:
 	JMP  sum2_64step
 
 sum2_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum2_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y2, Y6
-	VMOVDQU    Y3, Y7
-	JMP        sum2_128nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum2_128resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU 64(AX)(R8*1), Y2
+	VMOVDQU 96(AX)(R8*1), Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y2, Y6
+	VMOVDQU Y3, Y7
+	JMP     sum2_128nextOnes
 
 sum2_128resume:
 	VMOVDQU (R14), Y0
@@ -5314,21 +5266,19 @@ sum2_128resume:
 	JEQ     sum2_128noOnes
 
 sum2_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y5, Y5
-	VMOVDQU    64(AX)(R8*1), Y8
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    96(AX)(R8*1), Y8
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y7, Y7
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y8
+	VPXOR   Y8, Y0, Y0
+	VPXOR   Y8, Y4, Y4
+	VMOVDQU 32(AX)(R8*1), Y8
+	VPXOR   Y8, Y1, Y1
+	VPXOR   Y8, Y5, Y5
+	VMOVDQU 64(AX)(R8*1), Y8
+	VPXOR   Y8, Y2, Y2
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU 96(AX)(R8*1), Y8
+	VPXOR   Y8, Y3, Y3
+	VPXOR   Y8, Y7, Y7
 
 sum2_128nextOnes:
 	ADDQ $0x18, CX
@@ -5354,17 +5304,16 @@ sum2_128park:
 	JMP     sum2_128turn
 
 sum2_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum2_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	JMP        sum2_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum2_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	JMP     sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU (R14), Y0
@@ -5376,14 +5325,13 @@ sum2_64resume:
 	JEQ     sum2_64noOnes
 
 sum2_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y4
-	VPXOR      Y4, Y0, Y0
-	VPXOR      Y4, Y2, Y2
-	VMOVDQU    32(AX)(R8*1), Y4
-	VPXOR      Y4, Y1, Y1
-	VPXOR      Y4, Y3, Y3
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y4
+	VPXOR   Y4, Y0, Y0
+	VPXOR   Y4, Y2, Y2
+	VMOVDQU 32(AX)(R8*1), Y4
+	VPXOR   Y4, Y1, Y1
+	VPXOR   Y4, Y3, Y3
 
 sum2_64nextOnes:
 	ADDQ $0x18, CX
@@ -5417,7 +5365,6 @@ sum3_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y6, Y0
 	VMOVDQU        Y7, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
@@ -5434,7 +5381,6 @@ sum3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y6, Y0, Y0
 	VPXOR          Y7, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y9
@@ -5485,19 +5431,18 @@ sum3_64next:
 	JMP  sum3_64step
 
 sum3_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum3_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	JMP        sum3_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum3_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	JMP     sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU (R14), Y0
@@ -5511,16 +5456,15 @@ sum3_64resume:
 	JEQ     sum3_64noOnes
 
 sum3_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y6
-	VPXOR      Y6, Y0, Y0
-	VPXOR      Y6, Y2, Y2
-	VPXOR      Y6, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y6
-	VPXOR      Y6, Y1, Y1
-	VPXOR      Y6, Y3, Y3
-	VPXOR      Y6, Y5, Y5
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y6
+	VPXOR   Y6, Y0, Y0
+	VPXOR   Y6, Y2, Y2
+	VPXOR   Y6, Y4, Y4
+	VMOVDQU 32(AX)(R8*1), Y6
+	VPXOR   Y6, Y1, Y1
+	VPXOR   Y6, Y3, Y3
+	VPXOR   Y6, Y5, Y5
 
 sum3_64nextOnes:
 	ADDQ $0x18, CX
@@ -5556,7 +5500,6 @@ sum4_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y8, Y0
 	VMOVDQU        Y9, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y2
@@ -5575,7 +5518,6 @@ sum4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y11
@@ -5633,21 +5575,20 @@ sum4_64next:
 	JMP  sum4_64step
 
 sum4_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum4_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	JMP        sum4_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum4_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	JMP     sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU (R14), Y0
@@ -5663,18 +5604,17 @@ sum4_64resume:
 	JEQ     sum4_64noOnes
 
 sum4_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y4, Y4
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y5, Y5
-	VPXOR      Y8, Y7, Y7
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y8
+	VPXOR   Y8, Y0, Y0
+	VPXOR   Y8, Y2, Y2
+	VPXOR   Y8, Y4, Y4
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU 32(AX)(R8*1), Y8
+	VPXOR   Y8, Y1, Y1
+	VPXOR   Y8, Y3, Y3
+	VPXOR   Y8, Y5, Y5
+	VPXOR   Y8, Y7, Y7
 
 sum4_64nextOnes:
 	ADDQ $0x18, CX
@@ -5712,7 +5652,6 @@ sum5_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y10, Y0
 	VMOVDQU        Y11, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y2
@@ -5733,7 +5672,6 @@ sum5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y10, Y0, Y0
 	VPXOR          Y11, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y13
@@ -5798,23 +5736,22 @@ sum5_64next:
 	JMP  sum5_64step
 
 sum5_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum5_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	VMOVDQU    Y0, Y8
-	VMOVDQU    Y1, Y9
-	JMP        sum5_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum5_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	VMOVDQU Y0, Y8
+	VMOVDQU Y1, Y9
+	JMP     sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU (R14), Y0
@@ -5832,20 +5769,19 @@ sum5_64resume:
 	JEQ     sum5_64noOnes
 
 sum5_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y10
-	VPXOR      Y10, Y0, Y0
-	VPXOR      Y10, Y2, Y2
-	VPXOR      Y10, Y4, Y4
-	VPXOR      Y10, Y6, Y6
-	VPXOR      Y10, Y8, Y8
-	VMOVDQU    32(AX)(R8*1), Y10
-	VPXOR      Y10, Y1, Y1
-	VPXOR      Y10, Y3, Y3
-	VPXOR      Y10, Y5, Y5
-	VPXOR      Y10, Y7, Y7
-	VPXOR      Y10, Y9, Y9
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y10
+	VPXOR   Y10, Y0, Y0
+	VPXOR   Y10, Y2, Y2
+	VPXOR   Y10, Y4, Y4
+	VPXOR   Y10, Y6, Y6
+	VPXOR   Y10, Y8, Y8
+	VMOVDQU 32(AX)(R8*1), Y10
+	VPXOR   Y10, Y1, Y1
+	VPXOR   Y10, Y3, Y3
+	VPXOR   Y10, Y5, Y5
+	VPXOR   Y10, Y7, Y7
+	VPXOR   Y10, Y9, Y9
 
 sum5_64nextOnes:
 	ADDQ $0x18, CX
@@ -5885,7 +5821,6 @@ sum6_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y12, Y0
 	VMOVDQU        Y13, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y2
@@ -5908,7 +5843,6 @@ sum6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y12, Y0, Y0
 	VPXOR          Y13, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y15
@@ -5980,25 +5914,24 @@ sum6_64next:
 	JMP  sum6_64step
 
 sum6_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum6_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	VMOVDQU    Y0, Y8
-	VMOVDQU    Y1, Y9
-	VMOVDQU    Y0, Y10
-	VMOVDQU    Y1, Y11
-	JMP        sum6_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum6_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	VMOVDQU Y0, Y8
+	VMOVDQU Y1, Y9
+	VMOVDQU Y0, Y10
+	VMOVDQU Y1, Y11
+	JMP     sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU (R14), Y0
@@ -6018,22 +5951,21 @@ sum6_64resume:
 	JEQ     sum6_64noOnes
 
 sum6_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y12
-	VPXOR      Y12, Y0, Y0
-	VPXOR      Y12, Y2, Y2
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y12, Y8, Y8
-	VPXOR      Y12, Y10, Y10
-	VMOVDQU    32(AX)(R8*1), Y12
-	VPXOR      Y12, Y1, Y1
-	VPXOR      Y12, Y3, Y3
-	VPXOR      Y12, Y5, Y5
-	VPXOR      Y12, Y7, Y7
-	VPXOR      Y12, Y9, Y9
-	VPXOR      Y12, Y11, Y11
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y12
+	VPXOR   Y12, Y0, Y0
+	VPXOR   Y12, Y2, Y2
+	VPXOR   Y12, Y4, Y4
+	VPXOR   Y12, Y6, Y6
+	VPXOR   Y12, Y8, Y8
+	VPXOR   Y12, Y10, Y10
+	VMOVDQU 32(AX)(R8*1), Y12
+	VPXOR   Y12, Y1, Y1
+	VPXOR   Y12, Y3, Y3
+	VPXOR   Y12, Y5, Y5
+	VPXOR   Y12, Y7, Y7
+	VPXOR   Y12, Y9, Y9
+	VPXOR   Y12, Y11, Y11
 
 sum6_64nextOnes:
 	ADDQ $0x18, CX
