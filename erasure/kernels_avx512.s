@@ -3755,7 +3755,6 @@ update1:
 	// One output
 	MOVQ            (CX), DI
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
 	JMP             update1Next
@@ -3801,7 +3800,6 @@ update2:
 	// 2 outputs
 	MOVQ            (CX), DI
 	MOVQ            24(CX), AX
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
@@ -3861,7 +3859,6 @@ update3:
 	MOVQ            (CX), DI
 	MOVQ            24(CX), AX
 	MOVQ            48(CX), DX
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
@@ -3934,7 +3931,6 @@ update4:
 	MOVQ            24(CX), AX
 	MOVQ            48(CX), DX
 	MOVQ            72(CX), R10
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
@@ -4020,7 +4016,6 @@ update5:
 	MOVQ            48(CX), DX
 	MOVQ            72(CX), R10
 	MOVQ            96(CX), R11
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
@@ -4119,7 +4114,6 @@ update6:
 	MOVQ            72(CX), R10
 	MOVQ            96(CX), R11
 	MOVQ            120(CX), R12
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30

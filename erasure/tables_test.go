@@ -297,7 +297,7 @@ func TestCallLength(t *testing.T) {
 				f      func()
 			}{
 				{"encode", shape[0] + g.count, func() { tables.encode(outputs, sources) }},
-				{"update", 1 + min(shape[1], maxOutputs), func() { tables.update(outputs, shape[0]-1, last) }},
+				{"update", 1 + min(shape[1], updateOutputs(uint8(k))), func() { tables.update(outputs, shape[0]-1, last) }},
 				{"parts", min(shape[0], 8) + g.count, func() { tables.runParts(g, outputs, sources, 0, n, 8) }},
 			} {
 				for _, at := range []int{0, page, 16 * page, n - page} {
