@@ -21,9 +21,6 @@ func (t *Tables) encode(outputs, sources [][]byte) {
 	t.encodeLong(outputs, sources)
 }
 
-var tuneSplit = 1
-var tuneSplitTile = 512
-
 // tile is how many bytes of each shard all groups of outputs go over before any goes on. On Zen 3 (EPYC, avx2, GB/s of
 // sources and outputs):
 //
@@ -205,7 +202,7 @@ func (t *Tables) update(outputs [][]byte, column int, source []byte) {
 func (t *Tables) updateLong(outputs [][]byte, column int, source []byte) {
 	var selected [maxOutputs][]byte
 	var entries [maxOutputs]entry
-	n := cut(1 + maxOutputs)
+	n, most := cut(1+maxOutputs), updateOutputs(t.kernel)
 	for from := 0; from < len(source); from += n {
 		to := min(from+n, len(source))
 		count := 0
@@ -216,8 +213,8 @@ func (t *Tables) updateLong(outputs [][]byte, column int, source []byte) {
 				addWith(t.kernel, out, source, from, to)
 			default:
 				selected[count], entries[count] = out, t.form.entries[c]
-				if count++; count == maxOutputs {
-					updateWith(t.kernel, selected[:], source, &entries, from, to)
+				if count++; count == most {
+					updateWith(t.kernel, selected[:count], source, &entries, from, to)
 					count = 0
 				}
 			}

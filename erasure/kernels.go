@@ -33,8 +33,8 @@ type funcs struct {
 	// dot does the pass for the bytes from..to. A kernel in assembly takes whole steps only: it needs 64 bytes from the
 	// beginning on, and may do up to 63 before from again.
 	dot func(p *pass, from, to int)
-	// update adds the products of the bytes of source and of the entries' coefficients to the outputs, as many as there are
-	// outputs, at most six.
+	// update adds the products of the bytes of source and of the entries' coefficients to the outputs, at most as many as
+	// updateOutputs says.
 	update func(outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int)
 	// add does the same for one output and the coefficient 1.
 	add func(output, source []byte, from, to int)

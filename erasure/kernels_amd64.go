@@ -97,3 +97,13 @@ func addWith(k uint8, output, source []byte, from, to int) {
 	}
 	addAVX2(output, source, from, to)
 }
+
+// updateOutputs is how many outputs kernel k's update takes at most: as many as have their entries in registers. For six
+// outputs of 32 KiB on Zen 3 (EPYC), avx2 does 54.6 to 59 GB/s of source and outputs by threes or fours, 38 to 40 where it
+// loads entries at every step.
+func updateOutputs(k uint8) int {
+	if k == kernelAVX2 {
+		return 4
+	}
+	return maxOutputs
+}

@@ -2972,16 +2972,11 @@ TEXT ·updateAVX2(SB), $0-72
 	JEQ  update2
 	CMPQ R13, $0x03
 	JEQ  update3
-	CMPQ R13, $0x04
-	JEQ  update4
-	CMPQ R13, $0x05
-	JEQ  update5
-	JMP  update6
+	JMP  update4
 
 update1:
 	// One output
 	MOVQ           (CX), DI
-	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
@@ -3047,7 +3042,6 @@ update2:
 	// 2 outputs
 	MOVQ           (CX), DI
 	MOVQ           24(CX), AX
-	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
@@ -3136,7 +3130,6 @@ update3:
 	MOVQ           (CX), DI
 	MOVQ           24(CX), AX
 	MOVQ           48(CX), DX
-	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
@@ -3248,7 +3241,6 @@ update4:
 	MOVQ           24(CX), AX
 	MOVQ           48(CX), DX
 	MOVQ           72(CX), R10
-	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VBROADCASTI128 (SI), Y13
 	VBROADCASTI128 16(SI), Y14
@@ -3374,409 +3366,6 @@ update4Next:
 	VPXOR   Y5, Y4, Y4
 	VPXOR   32(R10)(R8*1), Y4, Y4
 	VMOVDQU Y4, 32(R10)(R8*1)
-	JMP     done
-
-update5:
-	// 5 outputs
-	MOVQ    (CX), DI
-	MOVQ    24(CX), AX
-	MOVQ    48(CX), DX
-	MOVQ    72(CX), R10
-	MOVQ    96(CX), R11
-	VMOVDQU lowNibbles<>+0(SB), Y15
-	VMOVDQU lowNibbles<>+0(SB), Y15
-	JMP     update5Next
-
-update5Step:
-	VMOVDQU        (BX)(R8*1), Y0
-	VMOVDQU        32(BX)(R8*1), Y1
-	VPSRLQ         $0x04, Y0, Y2
-	VPAND          Y15, Y0, Y0
-	VPAND          Y15, Y2, Y2
-	VPSRLQ         $0x04, Y1, Y3
-	VPAND          Y15, Y1, Y1
-	VPAND          Y15, Y3, Y3
-	VBROADCASTI128 (SI), Y6
-	VBROADCASTI128 16(SI), Y7
-	VPSHUFB        Y0, Y6, Y6
-	VPSHUFB        Y2, Y7, Y7
-	VPXOR          Y7, Y6, Y6
-	VPXOR          (DI)(R8*1), Y6, Y6
-	VMOVDQU        Y6, (DI)(R8*1)
-	VBROADCASTI128 (SI), Y8
-	VBROADCASTI128 16(SI), Y9
-	VPSHUFB        Y1, Y8, Y8
-	VPSHUFB        Y3, Y9, Y9
-	VPXOR          Y9, Y8, Y8
-	VPXOR          32(DI)(R8*1), Y8, Y8
-	VMOVDQU        Y8, 32(DI)(R8*1)
-	VBROADCASTI128 32(SI), Y10
-	VBROADCASTI128 48(SI), Y11
-	VPSHUFB        Y0, Y10, Y10
-	VPSHUFB        Y2, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VPXOR          (AX)(R8*1), Y10, Y10
-	VMOVDQU        Y10, (AX)(R8*1)
-	VBROADCASTI128 32(SI), Y12
-	VBROADCASTI128 48(SI), Y13
-	VPSHUFB        Y1, Y12, Y12
-	VPSHUFB        Y3, Y13, Y13
-	VPXOR          Y13, Y12, Y12
-	VPXOR          32(AX)(R8*1), Y12, Y12
-	VMOVDQU        Y12, 32(AX)(R8*1)
-	VBROADCASTI128 64(SI), Y4
-	VBROADCASTI128 80(SI), Y5
-	VPSHUFB        Y0, Y4, Y4
-	VPSHUFB        Y2, Y5, Y5
-	VPXOR          Y5, Y4, Y4
-	VPXOR          (DX)(R8*1), Y4, Y4
-	VMOVDQU        Y4, (DX)(R8*1)
-	VBROADCASTI128 64(SI), Y6
-	VBROADCASTI128 80(SI), Y7
-	VPSHUFB        Y1, Y6, Y6
-	VPSHUFB        Y3, Y7, Y7
-	VPXOR          Y7, Y6, Y6
-	VPXOR          32(DX)(R8*1), Y6, Y6
-	VMOVDQU        Y6, 32(DX)(R8*1)
-	VBROADCASTI128 96(SI), Y8
-	VBROADCASTI128 112(SI), Y9
-	VPSHUFB        Y0, Y8, Y8
-	VPSHUFB        Y2, Y9, Y9
-	VPXOR          Y9, Y8, Y8
-	VPXOR          (R10)(R8*1), Y8, Y8
-	VMOVDQU        Y8, (R10)(R8*1)
-	VBROADCASTI128 96(SI), Y10
-	VBROADCASTI128 112(SI), Y11
-	VPSHUFB        Y1, Y10, Y10
-	VPSHUFB        Y3, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VPXOR          32(R10)(R8*1), Y10, Y10
-	VMOVDQU        Y10, 32(R10)(R8*1)
-	VBROADCASTI128 128(SI), Y12
-	VBROADCASTI128 144(SI), Y13
-	VPSHUFB        Y0, Y12, Y12
-	VPSHUFB        Y2, Y13, Y13
-	VPXOR          Y13, Y12, Y12
-	VPXOR          (R11)(R8*1), Y12, Y12
-	VMOVDQU        Y12, (R11)(R8*1)
-	VBROADCASTI128 128(SI), Y4
-	VBROADCASTI128 144(SI), Y5
-	VPSHUFB        Y1, Y4, Y4
-	VPSHUFB        Y3, Y5, Y5
-	VPXOR          Y5, Y4, Y4
-	VPXOR          32(R11)(R8*1), Y4, Y4
-	VMOVDQU        Y4, 32(R11)(R8*1)
-	ADDQ           $0x40, R8
-
-update5Next:
-	LEAQ 64(R8), R13
-	CMPQ R13, R9
-	JBE  update5Step
-	CMPQ R8, R9
-	JAE  done
-
-	// The last 64 bytes, without those that were done
-	SUBQ           R9, R8
-	NEGQ           R8
-	LEAQ           lastBytes<>+0(SB), R14
-	ADDQ           R8, R14
-	LEAQ           -64(R9), R8
-	VMOVDQU        (R14), Y0
-	VPAND          (BX)(R8*1), Y0, Y0
-	VMOVDQU        32(R14), Y1
-	VPAND          32(BX)(R8*1), Y1, Y1
-	VPSRLQ         $0x04, Y0, Y2
-	VPAND          Y15, Y0, Y0
-	VPAND          Y15, Y2, Y2
-	VPSRLQ         $0x04, Y1, Y3
-	VPAND          Y15, Y1, Y1
-	VPAND          Y15, Y3, Y3
-	VBROADCASTI128 (SI), Y6
-	VBROADCASTI128 16(SI), Y7
-	VPSHUFB        Y0, Y6, Y6
-	VPSHUFB        Y2, Y7, Y7
-	VPXOR          Y7, Y6, Y6
-	VPXOR          (DI)(R8*1), Y6, Y6
-	VMOVDQU        Y6, (DI)(R8*1)
-	VBROADCASTI128 (SI), Y8
-	VBROADCASTI128 16(SI), Y9
-	VPSHUFB        Y1, Y8, Y8
-	VPSHUFB        Y3, Y9, Y9
-	VPXOR          Y9, Y8, Y8
-	VPXOR          32(DI)(R8*1), Y8, Y8
-	VMOVDQU        Y8, 32(DI)(R8*1)
-	VBROADCASTI128 32(SI), Y10
-	VBROADCASTI128 48(SI), Y11
-	VPSHUFB        Y0, Y10, Y10
-	VPSHUFB        Y2, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VPXOR          (AX)(R8*1), Y10, Y10
-	VMOVDQU        Y10, (AX)(R8*1)
-	VBROADCASTI128 32(SI), Y12
-	VBROADCASTI128 48(SI), Y13
-	VPSHUFB        Y1, Y12, Y12
-	VPSHUFB        Y3, Y13, Y13
-	VPXOR          Y13, Y12, Y12
-	VPXOR          32(AX)(R8*1), Y12, Y12
-	VMOVDQU        Y12, 32(AX)(R8*1)
-	VBROADCASTI128 64(SI), Y4
-	VBROADCASTI128 80(SI), Y5
-	VPSHUFB        Y0, Y4, Y4
-	VPSHUFB        Y2, Y5, Y5
-	VPXOR          Y5, Y4, Y4
-	VPXOR          (DX)(R8*1), Y4, Y4
-	VMOVDQU        Y4, (DX)(R8*1)
-	VBROADCASTI128 64(SI), Y6
-	VBROADCASTI128 80(SI), Y7
-	VPSHUFB        Y1, Y6, Y6
-	VPSHUFB        Y3, Y7, Y7
-	VPXOR          Y7, Y6, Y6
-	VPXOR          32(DX)(R8*1), Y6, Y6
-	VMOVDQU        Y6, 32(DX)(R8*1)
-	VBROADCASTI128 96(SI), Y8
-	VBROADCASTI128 112(SI), Y9
-	VPSHUFB        Y0, Y8, Y8
-	VPSHUFB        Y2, Y9, Y9
-	VPXOR          Y9, Y8, Y8
-	VPXOR          (R10)(R8*1), Y8, Y8
-	VMOVDQU        Y8, (R10)(R8*1)
-	VBROADCASTI128 96(SI), Y10
-	VBROADCASTI128 112(SI), Y11
-	VPSHUFB        Y1, Y10, Y10
-	VPSHUFB        Y3, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VPXOR          32(R10)(R8*1), Y10, Y10
-	VMOVDQU        Y10, 32(R10)(R8*1)
-	VBROADCASTI128 128(SI), Y12
-	VBROADCASTI128 144(SI), Y13
-	VPSHUFB        Y0, Y12, Y12
-	VPSHUFB        Y2, Y13, Y13
-	VPXOR          Y13, Y12, Y12
-	VPXOR          (R11)(R8*1), Y12, Y12
-	VMOVDQU        Y12, (R11)(R8*1)
-	VBROADCASTI128 128(SI), Y4
-	VBROADCASTI128 144(SI), Y5
-	VPSHUFB        Y1, Y4, Y4
-	VPSHUFB        Y3, Y5, Y5
-	VPXOR          Y5, Y4, Y4
-	VPXOR          32(R11)(R8*1), Y4, Y4
-	VMOVDQU        Y4, 32(R11)(R8*1)
-	JMP            done
-
-update6:
-	// 6 outputs
-	MOVQ    (CX), DI
-	MOVQ    24(CX), AX
-	MOVQ    48(CX), DX
-	MOVQ    72(CX), R10
-	MOVQ    96(CX), R11
-	MOVQ    120(CX), R12
-	VMOVDQU lowNibbles<>+0(SB), Y15
-	VMOVDQU lowNibbles<>+0(SB), Y15
-	JMP     update6Next
-
-update6Step:
-	VMOVDQU        (BX)(R8*1), Y0
-	VMOVDQU        32(BX)(R8*1), Y1
-	VPSRLQ         $0x04, Y0, Y2
-	VPAND          Y15, Y0, Y0
-	VPAND          Y15, Y2, Y2
-	VPSRLQ         $0x04, Y1, Y3
-	VPAND          Y15, Y1, Y1
-	VPAND          Y15, Y3, Y3
-	VBROADCASTI128 (SI), Y6
-	VBROADCASTI128 16(SI), Y7
-	VPSHUFB        Y0, Y6, Y6
-	VPSHUFB        Y2, Y7, Y7
-	VPXOR          Y7, Y6, Y6
-	VPXOR          (DI)(R8*1), Y6, Y6
-	VMOVDQU        Y6, (DI)(R8*1)
-	VBROADCASTI128 (SI), Y8
-	VBROADCASTI128 16(SI), Y9
-	VPSHUFB        Y1, Y8, Y8
-	VPSHUFB        Y3, Y9, Y9
-	VPXOR          Y9, Y8, Y8
-	VPXOR          32(DI)(R8*1), Y8, Y8
-	VMOVDQU        Y8, 32(DI)(R8*1)
-	VBROADCASTI128 32(SI), Y10
-	VBROADCASTI128 48(SI), Y11
-	VPSHUFB        Y0, Y10, Y10
-	VPSHUFB        Y2, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VPXOR          (AX)(R8*1), Y10, Y10
-	VMOVDQU        Y10, (AX)(R8*1)
-	VBROADCASTI128 32(SI), Y12
-	VBROADCASTI128 48(SI), Y13
-	VPSHUFB        Y1, Y12, Y12
-	VPSHUFB        Y3, Y13, Y13
-	VPXOR          Y13, Y12, Y12
-	VPXOR          32(AX)(R8*1), Y12, Y12
-	VMOVDQU        Y12, 32(AX)(R8*1)
-	VBROADCASTI128 64(SI), Y4
-	VBROADCASTI128 80(SI), Y5
-	VPSHUFB        Y0, Y4, Y4
-	VPSHUFB        Y2, Y5, Y5
-	VPXOR          Y5, Y4, Y4
-	VPXOR          (DX)(R8*1), Y4, Y4
-	VMOVDQU        Y4, (DX)(R8*1)
-	VBROADCASTI128 64(SI), Y6
-	VBROADCASTI128 80(SI), Y7
-	VPSHUFB        Y1, Y6, Y6
-	VPSHUFB        Y3, Y7, Y7
-	VPXOR          Y7, Y6, Y6
-	VPXOR          32(DX)(R8*1), Y6, Y6
-	VMOVDQU        Y6, 32(DX)(R8*1)
-	VBROADCASTI128 96(SI), Y8
-	VBROADCASTI128 112(SI), Y9
-	VPSHUFB        Y0, Y8, Y8
-	VPSHUFB        Y2, Y9, Y9
-	VPXOR          Y9, Y8, Y8
-	VPXOR          (R10)(R8*1), Y8, Y8
-	VMOVDQU        Y8, (R10)(R8*1)
-	VBROADCASTI128 96(SI), Y10
-	VBROADCASTI128 112(SI), Y11
-	VPSHUFB        Y1, Y10, Y10
-	VPSHUFB        Y3, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VPXOR          32(R10)(R8*1), Y10, Y10
-	VMOVDQU        Y10, 32(R10)(R8*1)
-	VBROADCASTI128 128(SI), Y12
-	VBROADCASTI128 144(SI), Y13
-	VPSHUFB        Y0, Y12, Y12
-	VPSHUFB        Y2, Y13, Y13
-	VPXOR          Y13, Y12, Y12
-	VPXOR          (R11)(R8*1), Y12, Y12
-	VMOVDQU        Y12, (R11)(R8*1)
-	VBROADCASTI128 128(SI), Y4
-	VBROADCASTI128 144(SI), Y5
-	VPSHUFB        Y1, Y4, Y4
-	VPSHUFB        Y3, Y5, Y5
-	VPXOR          Y5, Y4, Y4
-	VPXOR          32(R11)(R8*1), Y4, Y4
-	VMOVDQU        Y4, 32(R11)(R8*1)
-	VBROADCASTI128 160(SI), Y6
-	VBROADCASTI128 176(SI), Y7
-	VPSHUFB        Y0, Y6, Y6
-	VPSHUFB        Y2, Y7, Y7
-	VPXOR          Y7, Y6, Y6
-	VPXOR          (R12)(R8*1), Y6, Y6
-	VMOVDQU        Y6, (R12)(R8*1)
-	VBROADCASTI128 160(SI), Y8
-	VBROADCASTI128 176(SI), Y9
-	VPSHUFB        Y1, Y8, Y8
-	VPSHUFB        Y3, Y9, Y9
-	VPXOR          Y9, Y8, Y8
-	VPXOR          32(R12)(R8*1), Y8, Y8
-	VMOVDQU        Y8, 32(R12)(R8*1)
-	ADDQ           $0x40, R8
-
-update6Next:
-	LEAQ 64(R8), R13
-	CMPQ R13, R9
-	JBE  update6Step
-	CMPQ R8, R9
-	JAE  done
-
-	// The last 64 bytes, without those that were done
-	SUBQ           R9, R8
-	NEGQ           R8
-	LEAQ           lastBytes<>+0(SB), R14
-	ADDQ           R8, R14
-	LEAQ           -64(R9), R8
-	VMOVDQU        (R14), Y0
-	VPAND          (BX)(R8*1), Y0, Y0
-	VMOVDQU        32(R14), Y1
-	VPAND          32(BX)(R8*1), Y1, Y1
-	VPSRLQ         $0x04, Y0, Y2
-	VPAND          Y15, Y0, Y0
-	VPAND          Y15, Y2, Y2
-	VPSRLQ         $0x04, Y1, Y3
-	VPAND          Y15, Y1, Y1
-	VPAND          Y15, Y3, Y3
-	VBROADCASTI128 (SI), Y10
-	VBROADCASTI128 16(SI), Y11
-	VPSHUFB        Y0, Y10, Y10
-	VPSHUFB        Y2, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VPXOR          (DI)(R8*1), Y10, Y10
-	VMOVDQU        Y10, (DI)(R8*1)
-	VBROADCASTI128 (SI), Y12
-	VBROADCASTI128 16(SI), Y13
-	VPSHUFB        Y1, Y12, Y12
-	VPSHUFB        Y3, Y13, Y13
-	VPXOR          Y13, Y12, Y12
-	VPXOR          32(DI)(R8*1), Y12, Y12
-	VMOVDQU        Y12, 32(DI)(R8*1)
-	VBROADCASTI128 32(SI), Y4
-	VBROADCASTI128 48(SI), Y5
-	VPSHUFB        Y0, Y4, Y4
-	VPSHUFB        Y2, Y5, Y5
-	VPXOR          Y5, Y4, Y4
-	VPXOR          (AX)(R8*1), Y4, Y4
-	VMOVDQU        Y4, (AX)(R8*1)
-	VBROADCASTI128 32(SI), Y6
-	VBROADCASTI128 48(SI), Y7
-	VPSHUFB        Y1, Y6, Y6
-	VPSHUFB        Y3, Y7, Y7
-	VPXOR          Y7, Y6, Y6
-	VPXOR          32(AX)(R8*1), Y6, Y6
-	VMOVDQU        Y6, 32(AX)(R8*1)
-	VBROADCASTI128 64(SI), Y8
-	VBROADCASTI128 80(SI), Y9
-	VPSHUFB        Y0, Y8, Y8
-	VPSHUFB        Y2, Y9, Y9
-	VPXOR          Y9, Y8, Y8
-	VPXOR          (DX)(R8*1), Y8, Y8
-	VMOVDQU        Y8, (DX)(R8*1)
-	VBROADCASTI128 64(SI), Y10
-	VBROADCASTI128 80(SI), Y11
-	VPSHUFB        Y1, Y10, Y10
-	VPSHUFB        Y3, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VPXOR          32(DX)(R8*1), Y10, Y10
-	VMOVDQU        Y10, 32(DX)(R8*1)
-	VBROADCASTI128 96(SI), Y12
-	VBROADCASTI128 112(SI), Y13
-	VPSHUFB        Y0, Y12, Y12
-	VPSHUFB        Y2, Y13, Y13
-	VPXOR          Y13, Y12, Y12
-	VPXOR          (R10)(R8*1), Y12, Y12
-	VMOVDQU        Y12, (R10)(R8*1)
-	VBROADCASTI128 96(SI), Y4
-	VBROADCASTI128 112(SI), Y5
-	VPSHUFB        Y1, Y4, Y4
-	VPSHUFB        Y3, Y5, Y5
-	VPXOR          Y5, Y4, Y4
-	VPXOR          32(R10)(R8*1), Y4, Y4
-	VMOVDQU        Y4, 32(R10)(R8*1)
-	VBROADCASTI128 128(SI), Y6
-	VBROADCASTI128 144(SI), Y7
-	VPSHUFB        Y0, Y6, Y6
-	VPSHUFB        Y2, Y7, Y7
-	VPXOR          Y7, Y6, Y6
-	VPXOR          (R11)(R8*1), Y6, Y6
-	VMOVDQU        Y6, (R11)(R8*1)
-	VBROADCASTI128 128(SI), Y8
-	VBROADCASTI128 144(SI), Y9
-	VPSHUFB        Y1, Y8, Y8
-	VPSHUFB        Y3, Y9, Y9
-	VPXOR          Y9, Y8, Y8
-	VPXOR          32(R11)(R8*1), Y8, Y8
-	VMOVDQU        Y8, 32(R11)(R8*1)
-	VBROADCASTI128 160(SI), Y10
-	VBROADCASTI128 176(SI), Y11
-	VPSHUFB        Y0, Y10, Y10
-	VPSHUFB        Y2, Y11, Y11
-	VPXOR          Y11, Y10, Y10
-	VPXOR          (R12)(R8*1), Y10, Y10
-	VMOVDQU        Y10, (R12)(R8*1)
-	VBROADCASTI128 160(SI), Y12
-	VBROADCASTI128 176(SI), Y13
-	VPSHUFB        Y1, Y12, Y12
-	VPSHUFB        Y3, Y13, Y13
-	VPXOR          Y13, Y12, Y12
-	VPXOR          32(R12)(R8*1), Y12, Y12
-	VMOVDQU        Y12, 32(R12)(R8*1)
 
 done:
 	VZEROUPPER
@@ -3913,7 +3502,7 @@ DATA lastBytes<>+127(SB)/1, $0xff
 GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 
 // func dotGFNI(p *pass, from int, to int)
-// Requires: AVX, AVX2, GFNI, MMX+
+// Requires: AVX, AVX2, GFNI
 TEXT ·dotGFNI(SB), $0-24
 	MOVQ p+0(FP), DI
 	MOVQ 24(DI), R9
@@ -3975,8 +3564,6 @@ dot1_128step:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
@@ -3993,8 +3580,6 @@ dot1_128source:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y9
 	VPXOR          Y9, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y10
@@ -4041,7 +3626,6 @@ dot1_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y2, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y3, Y1
 	ADDQ           DX, R11
@@ -4054,7 +3638,6 @@ dot1_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y2, Y5
 	VPXOR          Y5, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y3, Y6
@@ -4093,18 +3676,16 @@ dot1_64next:
 	JMP  dot1_64step
 
 dot1_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot1_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	JMP        dot1_128nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot1_128resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU 64(AX)(R8*1), Y2
+	VMOVDQU 96(AX)(R8*1), Y3
+	JMP     dot1_128nextOnes
 
 dot1_128resume:
 	VMOVDQU (R14), Y0
@@ -4116,13 +3697,11 @@ dot1_128resume:
 	JEQ     dot1_128noOnes
 
 dot1_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VPXOR      (AX)(R8*1), Y0, Y0
-	VPXOR      32(AX)(R8*1), Y1, Y1
-	VPXOR      64(AX)(R8*1), Y2, Y2
-	VPXOR      96(AX)(R8*1), Y3, Y3
+	MOVQ  (CX), AX
+	VPXOR (AX)(R8*1), Y0, Y0
+	VPXOR 32(AX)(R8*1), Y1, Y1
+	VPXOR 64(AX)(R8*1), Y2, Y2
+	VPXOR 96(AX)(R8*1), Y3, Y3
 
 dot1_128nextOnes:
 	ADDQ $0x18, CX
@@ -4144,15 +3723,14 @@ dot1_128park:
 	JMP     dot1_128turn
 
 dot1_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot1_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	JMP        dot1_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot1_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	JMP     dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU (R14), Y0
@@ -4162,10 +3740,9 @@ dot1_64resume:
 	JEQ     dot1_64noOnes
 
 dot1_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VPXOR      (AX)(R8*1), Y0, Y0
-	VPXOR      32(AX)(R8*1), Y1, Y1
+	MOVQ  (CX), AX
+	VPXOR (AX)(R8*1), Y0, Y0
+	VPXOR 32(AX)(R8*1), Y1, Y1
 
 dot1_64nextOnes:
 	ADDQ $0x18, CX
@@ -4199,8 +3776,6 @@ dot2_128step:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y2
@@ -4221,8 +3796,6 @@ dot2_128source:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y13
 	VPXOR          Y13, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y14
@@ -4282,7 +3855,6 @@ dot2_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y4, Y2
@@ -4297,7 +3869,6 @@ dot2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
 	VPXOR          Y7, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y8
@@ -4343,22 +3914,20 @@ dot2_64next:
 	JMP  dot2_64step
 
 dot2_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot2_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y2, Y6
-	VMOVDQU    Y3, Y7
-	JMP        dot2_128nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot2_128resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU 64(AX)(R8*1), Y2
+	VMOVDQU 96(AX)(R8*1), Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y2, Y6
+	VMOVDQU Y3, Y7
+	JMP     dot2_128nextOnes
 
 dot2_128resume:
 	VMOVDQU (R14), Y0
@@ -4374,21 +3943,19 @@ dot2_128resume:
 	JEQ     dot2_128noOnes
 
 dot2_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y5, Y5
-	VMOVDQU    64(AX)(R8*1), Y8
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    96(AX)(R8*1), Y8
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y7, Y7
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y8
+	VPXOR   Y8, Y0, Y0
+	VPXOR   Y8, Y4, Y4
+	VMOVDQU 32(AX)(R8*1), Y8
+	VPXOR   Y8, Y1, Y1
+	VPXOR   Y8, Y5, Y5
+	VMOVDQU 64(AX)(R8*1), Y8
+	VPXOR   Y8, Y2, Y2
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU 96(AX)(R8*1), Y8
+	VPXOR   Y8, Y3, Y3
+	VPXOR   Y8, Y7, Y7
 
 dot2_128nextOnes:
 	ADDQ $0x18, CX
@@ -4414,17 +3981,16 @@ dot2_128park:
 	JMP     dot2_128turn
 
 dot2_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot2_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	JMP        dot2_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot2_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	JMP     dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU (R14), Y0
@@ -4436,14 +4002,13 @@ dot2_64resume:
 	JEQ     dot2_64noOnes
 
 dot2_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y4
-	VPXOR      Y4, Y0, Y0
-	VPXOR      Y4, Y2, Y2
-	VMOVDQU    32(AX)(R8*1), Y4
-	VPXOR      Y4, Y1, Y1
-	VPXOR      Y4, Y3, Y3
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y4
+	VPXOR   Y4, Y0, Y0
+	VPXOR   Y4, Y2, Y2
+	VMOVDQU 32(AX)(R8*1), Y4
+	VPXOR   Y4, Y1, Y1
+	VPXOR   Y4, Y3, Y3
 
 dot2_64nextOnes:
 	ADDQ $0x18, CX
@@ -4477,7 +4042,6 @@ dot3_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y6, Y2
@@ -4494,7 +4058,6 @@ dot3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y9
 	VPXOR          Y9, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y10
@@ -4547,19 +4110,18 @@ dot3_64next:
 	JMP  dot3_64step
 
 dot3_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot3_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	JMP        dot3_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot3_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	JMP     dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU (R14), Y0
@@ -4573,16 +4135,15 @@ dot3_64resume:
 	JEQ     dot3_64noOnes
 
 dot3_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y6
-	VPXOR      Y6, Y0, Y0
-	VPXOR      Y6, Y2, Y2
-	VPXOR      Y6, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y6
-	VPXOR      Y6, Y1, Y1
-	VPXOR      Y6, Y3, Y3
-	VPXOR      Y6, Y5, Y5
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y6
+	VPXOR   Y6, Y0, Y0
+	VPXOR   Y6, Y2, Y2
+	VPXOR   Y6, Y4, Y4
+	VMOVDQU 32(AX)(R8*1), Y6
+	VPXOR   Y6, Y1, Y1
+	VPXOR   Y6, Y3, Y3
+	VPXOR   Y6, Y5, Y5
 
 dot3_64nextOnes:
 	ADDQ $0x18, CX
@@ -4618,7 +4179,6 @@ dot4_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y8, Y2
@@ -4637,7 +4197,6 @@ dot4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y11
 	VPXOR          Y11, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y12
@@ -4697,21 +4256,20 @@ dot4_64next:
 	JMP  dot4_64step
 
 dot4_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot4_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	JMP        dot4_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot4_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	JMP     dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU (R14), Y0
@@ -4727,18 +4285,17 @@ dot4_64resume:
 	JEQ     dot4_64noOnes
 
 dot4_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y4, Y4
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y5, Y5
-	VPXOR      Y8, Y7, Y7
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y8
+	VPXOR   Y8, Y0, Y0
+	VPXOR   Y8, Y2, Y2
+	VPXOR   Y8, Y4, Y4
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU 32(AX)(R8*1), Y8
+	VPXOR   Y8, Y1, Y1
+	VPXOR   Y8, Y3, Y3
+	VPXOR   Y8, Y5, Y5
+	VPXOR   Y8, Y7, Y7
 
 dot4_64nextOnes:
 	ADDQ $0x18, CX
@@ -4776,7 +4333,6 @@ dot5_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y10, Y2
@@ -4797,7 +4353,6 @@ dot5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y13
 	VPXOR          Y13, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y14
@@ -4864,23 +4419,22 @@ dot5_64next:
 	JMP  dot5_64step
 
 dot5_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot5_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	VMOVDQU    Y0, Y8
-	VMOVDQU    Y1, Y9
-	JMP        dot5_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot5_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	VMOVDQU Y0, Y8
+	VMOVDQU Y1, Y9
+	JMP     dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU (R14), Y0
@@ -4898,20 +4452,19 @@ dot5_64resume:
 	JEQ     dot5_64noOnes
 
 dot5_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y10
-	VPXOR      Y10, Y0, Y0
-	VPXOR      Y10, Y2, Y2
-	VPXOR      Y10, Y4, Y4
-	VPXOR      Y10, Y6, Y6
-	VPXOR      Y10, Y8, Y8
-	VMOVDQU    32(AX)(R8*1), Y10
-	VPXOR      Y10, Y1, Y1
-	VPXOR      Y10, Y3, Y3
-	VPXOR      Y10, Y5, Y5
-	VPXOR      Y10, Y7, Y7
-	VPXOR      Y10, Y9, Y9
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y10
+	VPXOR   Y10, Y0, Y0
+	VPXOR   Y10, Y2, Y2
+	VPXOR   Y10, Y4, Y4
+	VPXOR   Y10, Y6, Y6
+	VPXOR   Y10, Y8, Y8
+	VMOVDQU 32(AX)(R8*1), Y10
+	VPXOR   Y10, Y1, Y1
+	VPXOR   Y10, Y3, Y3
+	VPXOR   Y10, Y5, Y5
+	VPXOR   Y10, Y7, Y7
+	VPXOR   Y10, Y9, Y9
 
 dot5_64nextOnes:
 	ADDQ $0x18, CX
@@ -4951,7 +4504,6 @@ dot6_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y13, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y12, Y2
@@ -4974,7 +4526,6 @@ dot6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     64(AX)(R8*1)
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y15
 	VPXOR          Y15, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y13, Y15
@@ -5048,25 +4599,24 @@ dot6_64next:
 	JMP  dot6_64step
 
 dot6_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot6_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	VMOVDQU    Y0, Y8
-	VMOVDQU    Y1, Y9
-	VMOVDQU    Y0, Y10
-	VMOVDQU    Y1, Y11
-	JMP        dot6_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     dot6_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	VMOVDQU Y0, Y8
+	VMOVDQU Y1, Y9
+	VMOVDQU Y0, Y10
+	VMOVDQU Y1, Y11
+	JMP     dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU (R14), Y0
@@ -5086,22 +4636,21 @@ dot6_64resume:
 	JEQ     dot6_64noOnes
 
 dot6_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y12
-	VPXOR      Y12, Y0, Y0
-	VPXOR      Y12, Y2, Y2
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y12, Y8, Y8
-	VPXOR      Y12, Y10, Y10
-	VMOVDQU    32(AX)(R8*1), Y12
-	VPXOR      Y12, Y1, Y1
-	VPXOR      Y12, Y3, Y3
-	VPXOR      Y12, Y5, Y5
-	VPXOR      Y12, Y7, Y7
-	VPXOR      Y12, Y9, Y9
-	VPXOR      Y12, Y11, Y11
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y12
+	VPXOR   Y12, Y0, Y0
+	VPXOR   Y12, Y2, Y2
+	VPXOR   Y12, Y4, Y4
+	VPXOR   Y12, Y6, Y6
+	VPXOR   Y12, Y8, Y8
+	VPXOR   Y12, Y10, Y10
+	VMOVDQU 32(AX)(R8*1), Y12
+	VPXOR   Y12, Y1, Y1
+	VPXOR   Y12, Y3, Y3
+	VPXOR   Y12, Y5, Y5
+	VPXOR   Y12, Y7, Y7
+	VPXOR   Y12, Y9, Y9
+	VPXOR   Y12, Y11, Y11
 
 dot6_64nextOnes:
 	ADDQ $0x18, CX
@@ -5145,8 +4694,6 @@ sum2_128step:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU        Y8, Y0
 	VMOVDQU        Y9, Y1
 	VMOVDQU        Y10, Y2
@@ -5167,8 +4714,6 @@ sum2_128source:
 	VMOVDQU        32(AX)(R8*1), Y9
 	VMOVDQU        64(AX)(R8*1), Y10
 	VMOVDQU        96(AX)(R8*1), Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
 	VPXOR          Y10, Y2, Y2
@@ -5224,7 +4769,6 @@ sum2_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y4, Y0
 	VMOVDQU        Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y2
@@ -5239,7 +4783,6 @@ sum2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y4, Y0, Y0
 	VPXOR          Y5, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y7
@@ -5283,22 +4826,20 @@ sum2_64next:
 	JMP  sum2_64step
 
 sum2_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum2_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    64(AX)(R8*1), Y2
-	VMOVDQU    96(AX)(R8*1), Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y2, Y6
-	VMOVDQU    Y3, Y7
-	JMP        sum2_128nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum2_128resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU 64(AX)(R8*1), Y2
+	VMOVDQU 96(AX)(R8*1), Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y2, Y6
+	VMOVDQU Y3, Y7
+	JMP     sum2_128nextOnes
 
 sum2_128resume:
 	VMOVDQU (R14), Y0
@@ -5314,21 +4855,19 @@ sum2_128resume:
 	JEQ     sum2_128noOnes
 
 sum2_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y5, Y5
-	VMOVDQU    64(AX)(R8*1), Y8
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    96(AX)(R8*1), Y8
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y7, Y7
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y8
+	VPXOR   Y8, Y0, Y0
+	VPXOR   Y8, Y4, Y4
+	VMOVDQU 32(AX)(R8*1), Y8
+	VPXOR   Y8, Y1, Y1
+	VPXOR   Y8, Y5, Y5
+	VMOVDQU 64(AX)(R8*1), Y8
+	VPXOR   Y8, Y2, Y2
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU 96(AX)(R8*1), Y8
+	VPXOR   Y8, Y3, Y3
+	VPXOR   Y8, Y7, Y7
 
 sum2_128nextOnes:
 	ADDQ $0x18, CX
@@ -5354,17 +4893,16 @@ sum2_128park:
 	JMP     sum2_128turn
 
 sum2_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum2_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	JMP        sum2_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum2_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	JMP     sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU (R14), Y0
@@ -5376,14 +4914,13 @@ sum2_64resume:
 	JEQ     sum2_64noOnes
 
 sum2_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y4
-	VPXOR      Y4, Y0, Y0
-	VPXOR      Y4, Y2, Y2
-	VMOVDQU    32(AX)(R8*1), Y4
-	VPXOR      Y4, Y1, Y1
-	VPXOR      Y4, Y3, Y3
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y4
+	VPXOR   Y4, Y0, Y0
+	VPXOR   Y4, Y2, Y2
+	VMOVDQU 32(AX)(R8*1), Y4
+	VPXOR   Y4, Y1, Y1
+	VPXOR   Y4, Y3, Y3
 
 sum2_64nextOnes:
 	ADDQ $0x18, CX
@@ -5417,7 +4954,6 @@ sum3_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y6, Y0
 	VMOVDQU        Y7, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
@@ -5434,7 +4970,6 @@ sum3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y6, Y0, Y0
 	VPXOR          Y7, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y9
@@ -5485,19 +5020,18 @@ sum3_64next:
 	JMP  sum3_64step
 
 sum3_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum3_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	JMP        sum3_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum3_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	JMP     sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU (R14), Y0
@@ -5511,16 +5045,15 @@ sum3_64resume:
 	JEQ     sum3_64noOnes
 
 sum3_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y6
-	VPXOR      Y6, Y0, Y0
-	VPXOR      Y6, Y2, Y2
-	VPXOR      Y6, Y4, Y4
-	VMOVDQU    32(AX)(R8*1), Y6
-	VPXOR      Y6, Y1, Y1
-	VPXOR      Y6, Y3, Y3
-	VPXOR      Y6, Y5, Y5
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y6
+	VPXOR   Y6, Y0, Y0
+	VPXOR   Y6, Y2, Y2
+	VPXOR   Y6, Y4, Y4
+	VMOVDQU 32(AX)(R8*1), Y6
+	VPXOR   Y6, Y1, Y1
+	VPXOR   Y6, Y3, Y3
+	VPXOR   Y6, Y5, Y5
 
 sum3_64nextOnes:
 	ADDQ $0x18, CX
@@ -5556,7 +5089,6 @@ sum4_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y8, Y0
 	VMOVDQU        Y9, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y2
@@ -5575,7 +5107,6 @@ sum4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y8, Y11
@@ -5633,21 +5164,20 @@ sum4_64next:
 	JMP  sum4_64step
 
 sum4_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum4_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	JMP        sum4_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum4_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	JMP     sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU (R14), Y0
@@ -5663,18 +5193,17 @@ sum4_64resume:
 	JEQ     sum4_64noOnes
 
 sum4_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y8
-	VPXOR      Y8, Y0, Y0
-	VPXOR      Y8, Y2, Y2
-	VPXOR      Y8, Y4, Y4
-	VPXOR      Y8, Y6, Y6
-	VMOVDQU    32(AX)(R8*1), Y8
-	VPXOR      Y8, Y1, Y1
-	VPXOR      Y8, Y3, Y3
-	VPXOR      Y8, Y5, Y5
-	VPXOR      Y8, Y7, Y7
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y8
+	VPXOR   Y8, Y0, Y0
+	VPXOR   Y8, Y2, Y2
+	VPXOR   Y8, Y4, Y4
+	VPXOR   Y8, Y6, Y6
+	VMOVDQU 32(AX)(R8*1), Y8
+	VPXOR   Y8, Y1, Y1
+	VPXOR   Y8, Y3, Y3
+	VPXOR   Y8, Y5, Y5
+	VPXOR   Y8, Y7, Y7
 
 sum4_64nextOnes:
 	ADDQ $0x18, CX
@@ -5712,7 +5241,6 @@ sum5_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y10, Y0
 	VMOVDQU        Y11, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y2
@@ -5733,7 +5261,6 @@ sum5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y10, Y0, Y0
 	VPXOR          Y11, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y13
@@ -5798,23 +5325,22 @@ sum5_64next:
 	JMP  sum5_64step
 
 sum5_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum5_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	VMOVDQU    Y0, Y8
-	VMOVDQU    Y1, Y9
-	JMP        sum5_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum5_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	VMOVDQU Y0, Y8
+	VMOVDQU Y1, Y9
+	JMP     sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU (R14), Y0
@@ -5832,20 +5358,19 @@ sum5_64resume:
 	JEQ     sum5_64noOnes
 
 sum5_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y10
-	VPXOR      Y10, Y0, Y0
-	VPXOR      Y10, Y2, Y2
-	VPXOR      Y10, Y4, Y4
-	VPXOR      Y10, Y6, Y6
-	VPXOR      Y10, Y8, Y8
-	VMOVDQU    32(AX)(R8*1), Y10
-	VPXOR      Y10, Y1, Y1
-	VPXOR      Y10, Y3, Y3
-	VPXOR      Y10, Y5, Y5
-	VPXOR      Y10, Y7, Y7
-	VPXOR      Y10, Y9, Y9
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y10
+	VPXOR   Y10, Y0, Y0
+	VPXOR   Y10, Y2, Y2
+	VPXOR   Y10, Y4, Y4
+	VPXOR   Y10, Y6, Y6
+	VPXOR   Y10, Y8, Y8
+	VMOVDQU 32(AX)(R8*1), Y10
+	VPXOR   Y10, Y1, Y1
+	VPXOR   Y10, Y3, Y3
+	VPXOR   Y10, Y5, Y5
+	VPXOR   Y10, Y7, Y7
+	VPXOR   Y10, Y9, Y9
 
 sum5_64nextOnes:
 	ADDQ $0x18, CX
@@ -5885,7 +5410,6 @@ sum6_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU        Y12, Y0
 	VMOVDQU        Y13, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y2
@@ -5908,7 +5432,6 @@ sum6_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
-	PREFETCHT0     64(AX)(R8*1)
 	VPXOR          Y12, Y0, Y0
 	VPXOR          Y13, Y1, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y12, Y15
@@ -5980,25 +5503,24 @@ sum6_64next:
 	JMP  sum6_64step
 
 sum6_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum6_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y0
-	VMOVDQU    32(AX)(R8*1), Y1
-	VMOVDQU    Y0, Y2
-	VMOVDQU    Y1, Y3
-	VMOVDQU    Y0, Y4
-	VMOVDQU    Y1, Y5
-	VMOVDQU    Y0, Y6
-	VMOVDQU    Y1, Y7
-	VMOVDQU    Y0, Y8
-	VMOVDQU    Y1, Y9
-	VMOVDQU    Y0, Y10
-	VMOVDQU    Y1, Y11
-	JMP        sum6_64nextOnes
+	MOVQ    24(DI), CX
+	MOVQ    56(DI), R9
+	TESTQ   R14, R14
+	JNE     sum6_64resume
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y0
+	VMOVDQU 32(AX)(R8*1), Y1
+	VMOVDQU Y0, Y2
+	VMOVDQU Y1, Y3
+	VMOVDQU Y0, Y4
+	VMOVDQU Y1, Y5
+	VMOVDQU Y0, Y6
+	VMOVDQU Y1, Y7
+	VMOVDQU Y0, Y8
+	VMOVDQU Y1, Y9
+	VMOVDQU Y0, Y10
+	VMOVDQU Y1, Y11
+	JMP     sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU (R14), Y0
@@ -6018,22 +5540,21 @@ sum6_64resume:
 	JEQ     sum6_64noOnes
 
 sum6_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU    (AX)(R8*1), Y12
-	VPXOR      Y12, Y0, Y0
-	VPXOR      Y12, Y2, Y2
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y12, Y8, Y8
-	VPXOR      Y12, Y10, Y10
-	VMOVDQU    32(AX)(R8*1), Y12
-	VPXOR      Y12, Y1, Y1
-	VPXOR      Y12, Y3, Y3
-	VPXOR      Y12, Y5, Y5
-	VPXOR      Y12, Y7, Y7
-	VPXOR      Y12, Y9, Y9
-	VPXOR      Y12, Y11, Y11
+	MOVQ    (CX), AX
+	VMOVDQU (AX)(R8*1), Y12
+	VPXOR   Y12, Y0, Y0
+	VPXOR   Y12, Y2, Y2
+	VPXOR   Y12, Y4, Y4
+	VPXOR   Y12, Y6, Y6
+	VPXOR   Y12, Y8, Y8
+	VPXOR   Y12, Y10, Y10
+	VMOVDQU 32(AX)(R8*1), Y12
+	VPXOR   Y12, Y1, Y1
+	VPXOR   Y12, Y3, Y3
+	VPXOR   Y12, Y5, Y5
+	VPXOR   Y12, Y7, Y7
+	VPXOR   Y12, Y9, Y9
+	VPXOR   Y12, Y11, Y11
 
 sum6_64nextOnes:
 	ADDQ $0x18, CX

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func dotAVX512(p *pass, from int, to int)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
+// Requires: AVX, AVX512BW, AVX512F
 TEXT ·dotAVX512(SB), $0-24
 	MOVQ      p+0(FP), DI
 	MOVQ      24(DI), R9
@@ -66,8 +66,6 @@ dot1_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	VMOVDQU64       64(AX)(R8*1), Z3
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z4
 	VPSRLQ          $0x04, Z3, Z5
 	VPANDD          Z31, Z2, Z2
@@ -92,8 +90,6 @@ dot1_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	VMOVDQU64       64(AX)(R8*1), Z3
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z4
 	VPSRLQ          $0x04, Z3, Z5
 	VPANDD          Z31, Z2, Z2
@@ -143,7 +139,6 @@ dot1_64step:
 	JNE             dot1_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z1
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z1, Z2
 	VPANDD          Z31, Z1, Z1
 	VPANDD          Z31, Z2, Z2
@@ -161,7 +156,6 @@ dot1_64step:
 dot1_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z1
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z1, Z2
 	VPANDD          Z31, Z1, Z1
 	VPANDD          Z31, Z2, Z2
@@ -203,16 +197,14 @@ dot1_64next:
 	JMP  dot1_64step
 
 dot1_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot1_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	JMP        dot1_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot1_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	JMP       dot1_128nextOnes
 
 dot1_128resume:
 	VMOVDQU64 (R14), Z0
@@ -222,11 +214,9 @@ dot1_128resume:
 	JEQ       dot1_128noOnes
 
 dot1_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VPXORD     (AX)(R8*1), Z0, Z0
-	VPXORD     64(AX)(R8*1), Z1, Z1
+	MOVQ   (CX), AX
+	VPXORD (AX)(R8*1), Z0, Z0
+	VPXORD 64(AX)(R8*1), Z1, Z1
 
 dot1_128nextOnes:
 	ADDQ $0x18, CX
@@ -246,14 +236,13 @@ dot1_128park:
 	JMP       dot1_128turn
 
 dot1_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot1_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	JMP        dot1_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot1_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	JMP       dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU64 (R14), Z0
@@ -262,9 +251,8 @@ dot1_64resume:
 	JEQ       dot1_64noOnes
 
 dot1_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VPXORD     (AX)(R8*1), Z0, Z0
+	MOVQ   (CX), AX
+	VPXORD (AX)(R8*1), Z0, Z0
 
 dot1_64nextOnes:
 	ADDQ $0x18, CX
@@ -295,8 +283,6 @@ dot2_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VPANDD          Z31, Z4, Z4
@@ -329,8 +315,6 @@ dot2_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VPANDD          Z31, Z4, Z4
@@ -391,7 +375,6 @@ dot2_64step:
 	JNE             dot2_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VPANDD          Z31, Z2, Z2
 	VPANDD          Z31, Z3, Z3
@@ -414,7 +397,6 @@ dot2_64step:
 dot2_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VPANDD          Z31, Z2, Z2
 	VPANDD          Z31, Z3, Z3
@@ -463,18 +445,16 @@ dot2_64next:
 	JMP  dot2_64step
 
 dot2_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot2_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	JMP        dot2_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot2_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	JMP       dot2_128nextOnes
 
 dot2_128resume:
 	VMOVDQU64 (R14), Z0
@@ -486,15 +466,13 @@ dot2_128resume:
 	JEQ       dot2_128noOnes
 
 dot2_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z2, Z2
-	VMOVDQU64  64(AX)(R8*1), Z4
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z3, Z3
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPXORD    Z4, Z0, Z0
+	VPXORD    Z4, Z2, Z2
+	VMOVDQU64 64(AX)(R8*1), Z4
+	VPXORD    Z4, Z1, Z1
+	VPXORD    Z4, Z3, Z3
 
 dot2_128nextOnes:
 	ADDQ $0x18, CX
@@ -516,15 +494,14 @@ dot2_128park:
 	JMP       dot2_128turn
 
 dot2_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot2_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	JMP        dot2_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot2_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	JMP       dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU64 (R14), Z0
@@ -534,11 +511,10 @@ dot2_64resume:
 	JEQ       dot2_64noOnes
 
 dot2_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z2
-	VPXORD     Z2, Z0, Z0
-	VPXORD     Z2, Z1, Z1
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z2
+	VPXORD    Z2, Z0, Z0
+	VPXORD    Z2, Z1, Z1
 
 dot2_64nextOnes:
 	ADDQ $0x18, CX
@@ -570,8 +546,6 @@ dot3_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VPANDD          Z31, Z6, Z6
@@ -612,8 +586,6 @@ dot3_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VPANDD          Z31, Z6, Z6
@@ -685,7 +657,6 @@ dot3_64step:
 	JNE             dot3_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VPANDD          Z31, Z3, Z3
 	VPANDD          Z31, Z4, Z4
@@ -713,7 +684,6 @@ dot3_64step:
 dot3_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VPANDD          Z31, Z3, Z3
 	VPANDD          Z31, Z4, Z4
@@ -769,20 +739,18 @@ dot3_64next:
 	JMP  dot3_64step
 
 dot3_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot3_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	JMP        dot3_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot3_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	JMP       dot3_128nextOnes
 
 dot3_128resume:
 	VMOVDQU64 (R14), Z0
@@ -796,17 +764,15 @@ dot3_128resume:
 	JEQ       dot3_128noOnes
 
 dot3_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z4, Z4
-	VMOVDQU64  64(AX)(R8*1), Z6
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z5, Z5
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPXORD    Z6, Z0, Z0
+	VPXORD    Z6, Z2, Z2
+	VPXORD    Z6, Z4, Z4
+	VMOVDQU64 64(AX)(R8*1), Z6
+	VPXORD    Z6, Z1, Z1
+	VPXORD    Z6, Z3, Z3
+	VPXORD    Z6, Z5, Z5
 
 dot3_128nextOnes:
 	ADDQ $0x18, CX
@@ -830,16 +796,15 @@ dot3_128park:
 	JMP       dot3_128turn
 
 dot3_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot3_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	JMP        dot3_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot3_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	JMP       dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU64 (R14), Z0
@@ -850,12 +815,11 @@ dot3_64resume:
 	JEQ       dot3_64noOnes
 
 dot3_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z3
-	VPXORD     Z3, Z0, Z0
-	VPXORD     Z3, Z1, Z1
-	VPXORD     Z3, Z2, Z2
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z3
+	VPXORD    Z3, Z0, Z0
+	VPXORD    Z3, Z1, Z1
+	VPXORD    Z3, Z2, Z2
 
 dot3_64nextOnes:
 	ADDQ $0x18, CX
@@ -888,8 +852,6 @@ dot4_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VPANDD          Z31, Z8, Z8
@@ -938,8 +900,6 @@ dot4_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VPANDD          Z31, Z8, Z8
@@ -1022,7 +982,6 @@ dot4_64step:
 	JNE             dot4_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VPANDD          Z31, Z4, Z4
 	VPANDD          Z31, Z5, Z5
@@ -1055,7 +1014,6 @@ dot4_64step:
 dot4_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VPANDD          Z31, Z4, Z4
 	VPANDD          Z31, Z5, Z5
@@ -1118,22 +1076,20 @@ dot4_64next:
 	JMP  dot4_64step
 
 dot4_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot4_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	JMP        dot4_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot4_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	JMP       dot4_128nextOnes
 
 dot4_128resume:
 	VMOVDQU64 (R14), Z0
@@ -1149,19 +1105,17 @@ dot4_128resume:
 	JEQ       dot4_128noOnes
 
 dot4_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z8
-	VPXORD     Z8, Z0, Z0
-	VPXORD     Z8, Z2, Z2
-	VPXORD     Z8, Z4, Z4
-	VPXORD     Z8, Z6, Z6
-	VMOVDQU64  64(AX)(R8*1), Z8
-	VPXORD     Z8, Z1, Z1
-	VPXORD     Z8, Z3, Z3
-	VPXORD     Z8, Z5, Z5
-	VPXORD     Z8, Z7, Z7
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z8
+	VPXORD    Z8, Z0, Z0
+	VPXORD    Z8, Z2, Z2
+	VPXORD    Z8, Z4, Z4
+	VPXORD    Z8, Z6, Z6
+	VMOVDQU64 64(AX)(R8*1), Z8
+	VPXORD    Z8, Z1, Z1
+	VPXORD    Z8, Z3, Z3
+	VPXORD    Z8, Z5, Z5
+	VPXORD    Z8, Z7, Z7
 
 dot4_128nextOnes:
 	ADDQ $0x18, CX
@@ -1187,17 +1141,16 @@ dot4_128park:
 	JMP       dot4_128turn
 
 dot4_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot4_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	JMP        dot4_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot4_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	JMP       dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -1209,13 +1162,12 @@ dot4_64resume:
 	JEQ       dot4_64noOnes
 
 dot4_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z2, Z2
-	VPXORD     Z4, Z3, Z3
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPXORD    Z4, Z0, Z0
+	VPXORD    Z4, Z1, Z1
+	VPXORD    Z4, Z2, Z2
+	VPXORD    Z4, Z3, Z3
 
 dot4_64nextOnes:
 	ADDQ $0x18, CX
@@ -1249,8 +1201,6 @@ dot5_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VPANDD          Z31, Z10, Z10
@@ -1307,8 +1257,6 @@ dot5_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VPANDD          Z31, Z10, Z10
@@ -1402,7 +1350,6 @@ dot5_64step:
 	JNE             dot5_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VPANDD          Z31, Z5, Z5
 	VPANDD          Z31, Z6, Z6
@@ -1440,7 +1387,6 @@ dot5_64step:
 dot5_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VPANDD          Z31, Z5, Z5
 	VPANDD          Z31, Z6, Z6
@@ -1510,24 +1456,22 @@ dot5_64next:
 	JMP  dot5_64step
 
 dot5_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot5_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	JMP        dot5_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot5_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z1, Z9
+	JMP       dot5_128nextOnes
 
 dot5_128resume:
 	VMOVDQU64 (R14), Z0
@@ -1545,21 +1489,19 @@ dot5_128resume:
 	JEQ       dot5_128noOnes
 
 dot5_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z10
-	VPXORD     Z10, Z0, Z0
-	VPXORD     Z10, Z2, Z2
-	VPXORD     Z10, Z4, Z4
-	VPXORD     Z10, Z6, Z6
-	VPXORD     Z10, Z8, Z8
-	VMOVDQU64  64(AX)(R8*1), Z10
-	VPXORD     Z10, Z1, Z1
-	VPXORD     Z10, Z3, Z3
-	VPXORD     Z10, Z5, Z5
-	VPXORD     Z10, Z7, Z7
-	VPXORD     Z10, Z9, Z9
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z10
+	VPXORD    Z10, Z0, Z0
+	VPXORD    Z10, Z2, Z2
+	VPXORD    Z10, Z4, Z4
+	VPXORD    Z10, Z6, Z6
+	VPXORD    Z10, Z8, Z8
+	VMOVDQU64 64(AX)(R8*1), Z10
+	VPXORD    Z10, Z1, Z1
+	VPXORD    Z10, Z3, Z3
+	VPXORD    Z10, Z5, Z5
+	VPXORD    Z10, Z7, Z7
+	VPXORD    Z10, Z9, Z9
 
 dot5_128nextOnes:
 	ADDQ $0x18, CX
@@ -1587,18 +1529,17 @@ dot5_128park:
 	JMP       dot5_128turn
 
 dot5_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot5_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	VMOVDQU64  Z0, Z4
-	JMP        dot5_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot5_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	JMP       dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -1611,14 +1552,13 @@ dot5_64resume:
 	JEQ       dot5_64noOnes
 
 dot5_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z5
-	VPXORD     Z5, Z0, Z0
-	VPXORD     Z5, Z1, Z1
-	VPXORD     Z5, Z2, Z2
-	VPXORD     Z5, Z3, Z3
-	VPXORD     Z5, Z4, Z4
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z5
+	VPXORD    Z5, Z0, Z0
+	VPXORD    Z5, Z1, Z1
+	VPXORD    Z5, Z2, Z2
+	VPXORD    Z5, Z3, Z3
+	VPXORD    Z5, Z4, Z4
 
 dot5_64nextOnes:
 	ADDQ $0x18, CX
@@ -1653,8 +1593,6 @@ dot6_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VPANDD          Z31, Z12, Z12
@@ -1719,8 +1657,6 @@ dot6_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VPANDD          Z31, Z12, Z12
@@ -1825,7 +1761,6 @@ dot6_64step:
 	JNE             dot6_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VPANDD          Z31, Z6, Z6
 	VPANDD          Z31, Z7, Z7
@@ -1868,7 +1803,6 @@ dot6_64step:
 dot6_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VPANDD          Z31, Z6, Z6
 	VPANDD          Z31, Z7, Z7
@@ -1945,26 +1879,24 @@ dot6_64next:
 	JMP  dot6_64step
 
 dot6_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot6_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	VMOVDQU64  Z0, Z10
-	VMOVDQU64  Z1, Z11
-	JMP        dot6_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot6_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z1, Z9
+	VMOVDQU64 Z0, Z10
+	VMOVDQU64 Z1, Z11
+	JMP       dot6_128nextOnes
 
 dot6_128resume:
 	VMOVDQU64 (R14), Z0
@@ -1984,23 +1916,21 @@ dot6_128resume:
 	JEQ       dot6_128noOnes
 
 dot6_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z12
-	VPXORD     Z12, Z0, Z0
-	VPXORD     Z12, Z2, Z2
-	VPXORD     Z12, Z4, Z4
-	VPXORD     Z12, Z6, Z6
-	VPXORD     Z12, Z8, Z8
-	VPXORD     Z12, Z10, Z10
-	VMOVDQU64  64(AX)(R8*1), Z12
-	VPXORD     Z12, Z1, Z1
-	VPXORD     Z12, Z3, Z3
-	VPXORD     Z12, Z5, Z5
-	VPXORD     Z12, Z7, Z7
-	VPXORD     Z12, Z9, Z9
-	VPXORD     Z12, Z11, Z11
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z12
+	VPXORD    Z12, Z0, Z0
+	VPXORD    Z12, Z2, Z2
+	VPXORD    Z12, Z4, Z4
+	VPXORD    Z12, Z6, Z6
+	VPXORD    Z12, Z8, Z8
+	VPXORD    Z12, Z10, Z10
+	VMOVDQU64 64(AX)(R8*1), Z12
+	VPXORD    Z12, Z1, Z1
+	VPXORD    Z12, Z3, Z3
+	VPXORD    Z12, Z5, Z5
+	VPXORD    Z12, Z7, Z7
+	VPXORD    Z12, Z9, Z9
+	VPXORD    Z12, Z11, Z11
 
 dot6_128nextOnes:
 	ADDQ $0x18, CX
@@ -2030,19 +1960,18 @@ dot6_128park:
 	JMP       dot6_128turn
 
 dot6_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot6_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z0, Z5
-	JMP        dot6_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot6_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	JMP       dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -2056,15 +1985,14 @@ dot6_64resume:
 	JEQ       dot6_64noOnes
 
 dot6_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z4, Z4
-	VPXORD     Z6, Z5, Z5
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPXORD    Z6, Z0, Z0
+	VPXORD    Z6, Z1, Z1
+	VPXORD    Z6, Z2, Z2
+	VPXORD    Z6, Z3, Z3
+	VPXORD    Z6, Z4, Z4
+	VPXORD    Z6, Z5, Z5
 
 dot6_64nextOnes:
 	ADDQ $0x18, CX
@@ -2100,8 +2028,6 @@ sum2_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VMOVDQU64       Z4, Z0
@@ -2128,8 +2054,6 @@ sum2_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z6
 	VPSRLQ          $0x04, Z5, Z7
 	VPXORD          Z4, Z0, Z0
@@ -2184,7 +2108,6 @@ sum2_64step:
 	JNE             sum2_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VMOVDQU64       Z2, Z0
 	VPANDD          Z31, Z2, Z2
@@ -2203,7 +2126,6 @@ sum2_64step:
 sum2_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z2, Z3
 	VPXORD          Z2, Z0, Z0
 	VPANDD          Z31, Z2, Z2
@@ -2248,18 +2170,16 @@ sum2_64next:
 	JMP  sum2_64step
 
 sum2_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum2_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	JMP        sum2_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum2_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	JMP       sum2_128nextOnes
 
 sum2_128resume:
 	VMOVDQU64 (R14), Z0
@@ -2271,15 +2191,13 @@ sum2_128resume:
 	JEQ       sum2_128noOnes
 
 sum2_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z2, Z2
-	VMOVDQU64  64(AX)(R8*1), Z4
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z3, Z3
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPXORD    Z4, Z0, Z0
+	VPXORD    Z4, Z2, Z2
+	VMOVDQU64 64(AX)(R8*1), Z4
+	VPXORD    Z4, Z1, Z1
+	VPXORD    Z4, Z3, Z3
 
 sum2_128nextOnes:
 	ADDQ $0x18, CX
@@ -2301,15 +2219,14 @@ sum2_128park:
 	JMP       sum2_128turn
 
 sum2_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum2_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	JMP        sum2_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum2_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	JMP       sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU64 (R14), Z0
@@ -2319,11 +2236,10 @@ sum2_64resume:
 	JEQ       sum2_64noOnes
 
 sum2_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z2
-	VPXORD     Z2, Z0, Z0
-	VPXORD     Z2, Z1, Z1
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z2
+	VPXORD    Z2, Z0, Z0
+	VPXORD    Z2, Z1, Z1
 
 sum2_64nextOnes:
 	ADDQ $0x18, CX
@@ -2355,8 +2271,6 @@ sum3_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VMOVDQU64       Z6, Z0
@@ -2391,8 +2305,6 @@ sum3_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z8
 	VPSRLQ          $0x04, Z7, Z9
 	VPXORD          Z6, Z0, Z0
@@ -2458,7 +2370,6 @@ sum3_64step:
 	JNE             sum3_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VMOVDQU64       Z3, Z0
 	VPANDD          Z31, Z3, Z3
@@ -2482,7 +2393,6 @@ sum3_64step:
 sum3_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z3, Z4
 	VPXORD          Z3, Z0, Z0
 	VPANDD          Z31, Z3, Z3
@@ -2534,20 +2444,18 @@ sum3_64next:
 	JMP  sum3_64step
 
 sum3_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum3_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	JMP        sum3_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum3_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	JMP       sum3_128nextOnes
 
 sum3_128resume:
 	VMOVDQU64 (R14), Z0
@@ -2561,17 +2469,15 @@ sum3_128resume:
 	JEQ       sum3_128noOnes
 
 sum3_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z4, Z4
-	VMOVDQU64  64(AX)(R8*1), Z6
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z5, Z5
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPXORD    Z6, Z0, Z0
+	VPXORD    Z6, Z2, Z2
+	VPXORD    Z6, Z4, Z4
+	VMOVDQU64 64(AX)(R8*1), Z6
+	VPXORD    Z6, Z1, Z1
+	VPXORD    Z6, Z3, Z3
+	VPXORD    Z6, Z5, Z5
 
 sum3_128nextOnes:
 	ADDQ $0x18, CX
@@ -2595,16 +2501,15 @@ sum3_128park:
 	JMP       sum3_128turn
 
 sum3_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum3_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	JMP        sum3_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum3_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	JMP       sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU64 (R14), Z0
@@ -2615,12 +2520,11 @@ sum3_64resume:
 	JEQ       sum3_64noOnes
 
 sum3_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z3
-	VPXORD     Z3, Z0, Z0
-	VPXORD     Z3, Z1, Z1
-	VPXORD     Z3, Z2, Z2
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z3
+	VPXORD    Z3, Z0, Z0
+	VPXORD    Z3, Z1, Z1
+	VPXORD    Z3, Z2, Z2
 
 sum3_64nextOnes:
 	ADDQ $0x18, CX
@@ -2653,8 +2557,6 @@ sum4_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VMOVDQU64       Z8, Z0
@@ -2697,8 +2599,6 @@ sum4_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z8, Z10
 	VPSRLQ          $0x04, Z9, Z11
 	VPXORD          Z8, Z0, Z0
@@ -2775,7 +2675,6 @@ sum4_64step:
 	JNE             sum4_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VMOVDQU64       Z4, Z0
 	VPANDD          Z31, Z4, Z4
@@ -2804,7 +2703,6 @@ sum4_64step:
 sum4_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z4, Z5
 	VPXORD          Z4, Z0, Z0
 	VPANDD          Z31, Z4, Z4
@@ -2863,22 +2761,20 @@ sum4_64next:
 	JMP  sum4_64step
 
 sum4_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum4_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	JMP        sum4_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum4_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	JMP       sum4_128nextOnes
 
 sum4_128resume:
 	VMOVDQU64 (R14), Z0
@@ -2894,19 +2790,17 @@ sum4_128resume:
 	JEQ       sum4_128noOnes
 
 sum4_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z8
-	VPXORD     Z8, Z0, Z0
-	VPXORD     Z8, Z2, Z2
-	VPXORD     Z8, Z4, Z4
-	VPXORD     Z8, Z6, Z6
-	VMOVDQU64  64(AX)(R8*1), Z8
-	VPXORD     Z8, Z1, Z1
-	VPXORD     Z8, Z3, Z3
-	VPXORD     Z8, Z5, Z5
-	VPXORD     Z8, Z7, Z7
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z8
+	VPXORD    Z8, Z0, Z0
+	VPXORD    Z8, Z2, Z2
+	VPXORD    Z8, Z4, Z4
+	VPXORD    Z8, Z6, Z6
+	VMOVDQU64 64(AX)(R8*1), Z8
+	VPXORD    Z8, Z1, Z1
+	VPXORD    Z8, Z3, Z3
+	VPXORD    Z8, Z5, Z5
+	VPXORD    Z8, Z7, Z7
 
 sum4_128nextOnes:
 	ADDQ $0x18, CX
@@ -2932,17 +2826,16 @@ sum4_128park:
 	JMP       sum4_128turn
 
 sum4_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum4_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	JMP        sum4_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum4_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	JMP       sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -2954,13 +2847,12 @@ sum4_64resume:
 	JEQ       sum4_64noOnes
 
 sum4_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z2, Z2
-	VPXORD     Z4, Z3, Z3
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPXORD    Z4, Z0, Z0
+	VPXORD    Z4, Z1, Z1
+	VPXORD    Z4, Z2, Z2
+	VPXORD    Z4, Z3, Z3
 
 sum4_64nextOnes:
 	ADDQ $0x18, CX
@@ -2994,8 +2886,6 @@ sum5_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VMOVDQU64       Z10, Z0
@@ -3046,8 +2936,6 @@ sum5_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z10, Z12
 	VPSRLQ          $0x04, Z11, Z13
 	VPXORD          Z10, Z0, Z0
@@ -3135,7 +3023,6 @@ sum5_64step:
 	JNE             sum5_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VMOVDQU64       Z5, Z0
 	VPANDD          Z31, Z5, Z5
@@ -3169,7 +3056,6 @@ sum5_64step:
 sum5_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z5, Z6
 	VPXORD          Z5, Z0, Z0
 	VPANDD          Z31, Z5, Z5
@@ -3235,24 +3121,22 @@ sum5_64next:
 	JMP  sum5_64step
 
 sum5_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum5_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	JMP        sum5_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum5_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z1, Z9
+	JMP       sum5_128nextOnes
 
 sum5_128resume:
 	VMOVDQU64 (R14), Z0
@@ -3270,21 +3154,19 @@ sum5_128resume:
 	JEQ       sum5_128noOnes
 
 sum5_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z10
-	VPXORD     Z10, Z0, Z0
-	VPXORD     Z10, Z2, Z2
-	VPXORD     Z10, Z4, Z4
-	VPXORD     Z10, Z6, Z6
-	VPXORD     Z10, Z8, Z8
-	VMOVDQU64  64(AX)(R8*1), Z10
-	VPXORD     Z10, Z1, Z1
-	VPXORD     Z10, Z3, Z3
-	VPXORD     Z10, Z5, Z5
-	VPXORD     Z10, Z7, Z7
-	VPXORD     Z10, Z9, Z9
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z10
+	VPXORD    Z10, Z0, Z0
+	VPXORD    Z10, Z2, Z2
+	VPXORD    Z10, Z4, Z4
+	VPXORD    Z10, Z6, Z6
+	VPXORD    Z10, Z8, Z8
+	VMOVDQU64 64(AX)(R8*1), Z10
+	VPXORD    Z10, Z1, Z1
+	VPXORD    Z10, Z3, Z3
+	VPXORD    Z10, Z5, Z5
+	VPXORD    Z10, Z7, Z7
+	VPXORD    Z10, Z9, Z9
 
 sum5_128nextOnes:
 	ADDQ $0x18, CX
@@ -3312,18 +3194,17 @@ sum5_128park:
 	JMP       sum5_128turn
 
 sum5_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum5_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	VMOVDQU64  Z0, Z4
-	JMP        sum5_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum5_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	JMP       sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -3336,14 +3217,13 @@ sum5_64resume:
 	JEQ       sum5_64noOnes
 
 sum5_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z5
-	VPXORD     Z5, Z0, Z0
-	VPXORD     Z5, Z1, Z1
-	VPXORD     Z5, Z2, Z2
-	VPXORD     Z5, Z3, Z3
-	VPXORD     Z5, Z4, Z4
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z5
+	VPXORD    Z5, Z0, Z0
+	VPXORD    Z5, Z1, Z1
+	VPXORD    Z5, Z2, Z2
+	VPXORD    Z5, Z3, Z3
+	VPXORD    Z5, Z4, Z4
 
 sum5_64nextOnes:
 	ADDQ $0x18, CX
@@ -3378,8 +3258,6 @@ sum6_128step:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VMOVDQU64       Z12, Z0
@@ -3438,8 +3316,6 @@ sum6_128source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
-	PREFETCHT0      128(AX)(R8*1)
-	PREFETCHT0      192(AX)(R8*1)
 	VPSRLQ          $0x04, Z12, Z14
 	VPSRLQ          $0x04, Z13, Z15
 	VPXORD          Z12, Z0, Z0
@@ -3538,7 +3414,6 @@ sum6_64step:
 	JNE             sum6_64special
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VMOVDQU64       Z6, Z0
 	VPANDD          Z31, Z6, Z6
@@ -3577,7 +3452,6 @@ sum6_64step:
 sum6_64source:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
-	PREFETCHT0      64(AX)(R8*1)
 	VPSRLQ          $0x04, Z6, Z7
 	VPXORD          Z6, Z0, Z0
 	VPANDD          Z31, Z6, Z6
@@ -3650,26 +3524,24 @@ sum6_64next:
 	JMP  sum6_64step
 
 sum6_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum6_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	VMOVDQU64  Z0, Z10
-	VMOVDQU64  Z1, Z11
-	JMP        sum6_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum6_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z1, Z9
+	VMOVDQU64 Z0, Z10
+	VMOVDQU64 Z1, Z11
+	JMP       sum6_128nextOnes
 
 sum6_128resume:
 	VMOVDQU64 (R14), Z0
@@ -3689,23 +3561,21 @@ sum6_128resume:
 	JEQ       sum6_128noOnes
 
 sum6_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z12
-	VPXORD     Z12, Z0, Z0
-	VPXORD     Z12, Z2, Z2
-	VPXORD     Z12, Z4, Z4
-	VPXORD     Z12, Z6, Z6
-	VPXORD     Z12, Z8, Z8
-	VPXORD     Z12, Z10, Z10
-	VMOVDQU64  64(AX)(R8*1), Z12
-	VPXORD     Z12, Z1, Z1
-	VPXORD     Z12, Z3, Z3
-	VPXORD     Z12, Z5, Z5
-	VPXORD     Z12, Z7, Z7
-	VPXORD     Z12, Z9, Z9
-	VPXORD     Z12, Z11, Z11
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z12
+	VPXORD    Z12, Z0, Z0
+	VPXORD    Z12, Z2, Z2
+	VPXORD    Z12, Z4, Z4
+	VPXORD    Z12, Z6, Z6
+	VPXORD    Z12, Z8, Z8
+	VPXORD    Z12, Z10, Z10
+	VMOVDQU64 64(AX)(R8*1), Z12
+	VPXORD    Z12, Z1, Z1
+	VPXORD    Z12, Z3, Z3
+	VPXORD    Z12, Z5, Z5
+	VPXORD    Z12, Z7, Z7
+	VPXORD    Z12, Z9, Z9
+	VPXORD    Z12, Z11, Z11
 
 sum6_128nextOnes:
 	ADDQ $0x18, CX
@@ -3735,19 +3605,18 @@ sum6_128park:
 	JMP       sum6_128turn
 
 sum6_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum6_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z0, Z5
-	JMP        sum6_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum6_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	JMP       sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -3761,15 +3630,14 @@ sum6_64resume:
 	JEQ       sum6_64noOnes
 
 sum6_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z4, Z4
-	VPXORD     Z6, Z5, Z5
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPXORD    Z6, Z0, Z0
+	VPXORD    Z6, Z1, Z1
+	VPXORD    Z6, Z2, Z2
+	VPXORD    Z6, Z3, Z3
+	VPXORD    Z6, Z4, Z4
+	VPXORD    Z6, Z5, Z5
 
 sum6_64nextOnes:
 	ADDQ $0x18, CX
@@ -3887,7 +3755,6 @@ update1:
 	// One output
 	MOVQ            (CX), DI
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
 	JMP             update1Next
@@ -3933,7 +3800,6 @@ update2:
 	// 2 outputs
 	MOVQ            (CX), DI
 	MOVQ            24(CX), AX
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
@@ -3993,7 +3859,6 @@ update3:
 	MOVQ            (CX), DI
 	MOVQ            24(CX), AX
 	MOVQ            48(CX), DX
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
@@ -4066,7 +3931,6 @@ update4:
 	MOVQ            24(CX), AX
 	MOVQ            48(CX), DX
 	MOVQ            72(CX), R10
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
@@ -4152,7 +4016,6 @@ update5:
 	MOVQ            48(CX), DX
 	MOVQ            72(CX), R10
 	MOVQ            96(CX), R11
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
@@ -4251,7 +4114,6 @@ update6:
 	MOVQ            72(CX), R10
 	MOVQ            96(CX), R11
 	MOVQ            120(CX), R12
-	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VMOVDQU64       lowNibbles<>+0(SB), Z31
 	VBROADCASTI32X4 (SI), Z29
 	VBROADCASTI32X4 16(SI), Z30
@@ -4488,7 +4350,7 @@ DATA lastBytes<>+127(SB)/1, $0xff
 GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 
 // func dotGFNI512(p *pass, from int, to int)
-// Requires: AVX, AVX512F, GFNI, MMX+
+// Requires: AVX, AVX512F, GFNI
 TEXT ·dotGFNI512(SB), $0-24
 	MOVQ p+0(FP), DI
 	MOVQ 24(DI), R9
@@ -4548,8 +4410,6 @@ dot1_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      64(AX)(R8*1), Z3
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z2, Z0
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
@@ -4572,10 +4432,6 @@ dot1_128pair:
 	VMOVDQU64      (CX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z3
 	VMOVDQU64      64(CX)(R8*1), Z5
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VPBROADCASTQ   (R10)(SI*1), Z7
 	VGF2P8AFFINEQB $0x00, Z6, Z2, Z10
@@ -4598,8 +4454,6 @@ dot1_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      64(AX)(R8*1), Z3
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z2, Z5
 	VPXORD         Z5, Z0, Z0
@@ -4640,7 +4494,6 @@ dot1_64step:
 	JNE            dot1_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z1
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z2
 	VGF2P8AFFINEQB $0x00, Z2, Z1, Z0
 	ADDQ           DX, R11
@@ -4660,8 +4513,6 @@ dot1_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z1
 	VMOVDQU64      (CX)(R8*1), Z2
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z3
 	VPBROADCASTQ   (R10)(SI*1), Z4
 	VGF2P8AFFINEQB $0x00, Z3, Z1, Z7
@@ -4680,7 +4531,6 @@ dot1_64pair:
 dot1_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z1
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z2
 	VGF2P8AFFINEQB $0x00, Z2, Z1, Z3
 	VPXORD         Z3, Z0, Z0
@@ -4717,16 +4567,14 @@ dot1_64next:
 	JMP  dot1_64step
 
 dot1_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot1_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	JMP        dot1_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot1_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	JMP       dot1_128nextOnes
 
 dot1_128resume:
 	VMOVDQU64 (R14), Z0
@@ -4736,11 +4584,9 @@ dot1_128resume:
 	JEQ       dot1_128noOnes
 
 dot1_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VPXORD     (AX)(R8*1), Z0, Z0
-	VPXORD     64(AX)(R8*1), Z1, Z1
+	MOVQ   (CX), AX
+	VPXORD (AX)(R8*1), Z0, Z0
+	VPXORD 64(AX)(R8*1), Z1, Z1
 
 dot1_128nextOnes:
 	ADDQ $0x18, CX
@@ -4760,14 +4606,13 @@ dot1_128park:
 	JMP       dot1_128turn
 
 dot1_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot1_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	JMP        dot1_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot1_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	JMP       dot1_64nextOnes
 
 dot1_64resume:
 	VMOVDQU64 (R14), Z0
@@ -4776,9 +4621,8 @@ dot1_64resume:
 	JEQ       dot1_64noOnes
 
 dot1_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VPXORD     (AX)(R8*1), Z0, Z0
+	MOVQ   (CX), AX
+	VPXORD (AX)(R8*1), Z0, Z0
 
 dot1_64nextOnes:
 	ADDQ $0x18, CX
@@ -4809,8 +4653,6 @@ dot2_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z0
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z1
@@ -4836,10 +4678,6 @@ dot2_128pair:
 	VMOVDQU64      (CX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z5
 	VMOVDQU64      64(CX)(R8*1), Z7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
 	VPBROADCASTQ   (R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z4, Z12
@@ -4870,8 +4708,6 @@ dot2_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z7
 	VPXORD         Z7, Z0, Z0
@@ -4920,7 +4756,6 @@ dot2_64step:
 	JNE            dot2_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z0
 	VPBROADCASTQ   8(R10), Z3
@@ -4942,8 +4777,6 @@ dot2_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      (CX)(R8*1), Z3
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VPBROADCASTQ   (R10)(SI*1), Z5
 	VGF2P8AFFINEQB $0x00, Z4, Z2, Z8
@@ -4967,7 +4800,6 @@ dot2_64pair:
 dot2_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
 	VPXORD         Z4, Z0, Z0
@@ -5009,18 +4841,16 @@ dot2_64next:
 	JMP  dot2_64step
 
 dot2_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot2_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	JMP        dot2_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot2_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	JMP       dot2_128nextOnes
 
 dot2_128resume:
 	VMOVDQU64 (R14), Z0
@@ -5032,15 +4862,13 @@ dot2_128resume:
 	JEQ       dot2_128noOnes
 
 dot2_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z2, Z2
-	VMOVDQU64  64(AX)(R8*1), Z4
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z3, Z3
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPXORD    Z4, Z0, Z0
+	VPXORD    Z4, Z2, Z2
+	VMOVDQU64 64(AX)(R8*1), Z4
+	VPXORD    Z4, Z1, Z1
+	VPXORD    Z4, Z3, Z3
 
 dot2_128nextOnes:
 	ADDQ $0x18, CX
@@ -5062,15 +4890,14 @@ dot2_128park:
 	JMP       dot2_128turn
 
 dot2_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot2_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	JMP        dot2_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot2_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	JMP       dot2_64nextOnes
 
 dot2_64resume:
 	VMOVDQU64 (R14), Z0
@@ -5080,11 +4907,10 @@ dot2_64resume:
 	JEQ       dot2_64noOnes
 
 dot2_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z2
-	VPXORD     Z2, Z0, Z0
-	VPXORD     Z2, Z1, Z1
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z2
+	VPXORD    Z2, Z0, Z0
+	VPXORD    Z2, Z1, Z1
 
 dot2_64nextOnes:
 	ADDQ $0x18, CX
@@ -5116,8 +4942,6 @@ dot3_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z0
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z1
@@ -5146,10 +4970,6 @@ dot3_128pair:
 	VMOVDQU64      (CX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z7
 	VMOVDQU64      64(CX)(R8*1), Z9
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z10
 	VPBROADCASTQ   (R10)(SI*1), Z11
 	VGF2P8AFFINEQB $0x00, Z10, Z6, Z14
@@ -5188,8 +5008,6 @@ dot3_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z9
 	VPXORD         Z9, Z0, Z0
@@ -5246,7 +5064,6 @@ dot3_64step:
 	JNE            dot3_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z3
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z0
 	VPBROADCASTQ   8(R10), Z4
@@ -5270,8 +5087,6 @@ dot3_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z3
 	VMOVDQU64      (CX)(R8*1), Z4
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z5
 	VPBROADCASTQ   (R10)(SI*1), Z6
 	VGF2P8AFFINEQB $0x00, Z5, Z3, Z9
@@ -5300,7 +5115,6 @@ dot3_64pair:
 dot3_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z3
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
 	VPXORD         Z5, Z0, Z0
@@ -5347,20 +5161,18 @@ dot3_64next:
 	JMP  dot3_64step
 
 dot3_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot3_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	JMP        dot3_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot3_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	JMP       dot3_128nextOnes
 
 dot3_128resume:
 	VMOVDQU64 (R14), Z0
@@ -5374,17 +5186,15 @@ dot3_128resume:
 	JEQ       dot3_128noOnes
 
 dot3_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z4, Z4
-	VMOVDQU64  64(AX)(R8*1), Z6
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z5, Z5
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPXORD    Z6, Z0, Z0
+	VPXORD    Z6, Z2, Z2
+	VPXORD    Z6, Z4, Z4
+	VMOVDQU64 64(AX)(R8*1), Z6
+	VPXORD    Z6, Z1, Z1
+	VPXORD    Z6, Z3, Z3
+	VPXORD    Z6, Z5, Z5
 
 dot3_128nextOnes:
 	ADDQ $0x18, CX
@@ -5408,16 +5218,15 @@ dot3_128park:
 	JMP       dot3_128turn
 
 dot3_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot3_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	JMP        dot3_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot3_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	JMP       dot3_64nextOnes
 
 dot3_64resume:
 	VMOVDQU64 (R14), Z0
@@ -5428,12 +5237,11 @@ dot3_64resume:
 	JEQ       dot3_64noOnes
 
 dot3_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z3
-	VPXORD     Z3, Z0, Z0
-	VPXORD     Z3, Z1, Z1
-	VPXORD     Z3, Z2, Z2
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z3
+	VPXORD    Z3, Z0, Z0
+	VPXORD    Z3, Z1, Z1
+	VPXORD    Z3, Z2, Z2
 
 dot3_64nextOnes:
 	ADDQ $0x18, CX
@@ -5466,8 +5274,6 @@ dot4_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z10
 	VGF2P8AFFINEQB $0x00, Z10, Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z1
@@ -5499,10 +5305,6 @@ dot4_128pair:
 	VMOVDQU64      (CX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z9
 	VMOVDQU64      64(CX)(R8*1), Z11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z12
 	VPBROADCASTQ   (R10)(SI*1), Z13
 	VGF2P8AFFINEQB $0x00, Z12, Z8, Z16
@@ -5549,8 +5351,6 @@ dot4_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z10
 	VGF2P8AFFINEQB $0x00, Z10, Z8, Z11
 	VPXORD         Z11, Z0, Z0
@@ -5615,7 +5415,6 @@ dot4_64step:
 	JNE            dot4_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z0
 	VPBROADCASTQ   8(R10), Z5
@@ -5641,8 +5440,6 @@ dot4_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      (CX)(R8*1), Z5
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VPBROADCASTQ   (R10)(SI*1), Z7
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z10
@@ -5676,7 +5473,6 @@ dot4_64pair:
 dot4_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
 	VPXORD         Z6, Z0, Z0
@@ -5728,22 +5524,20 @@ dot4_64next:
 	JMP  dot4_64step
 
 dot4_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot4_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	JMP        dot4_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot4_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	JMP       dot4_128nextOnes
 
 dot4_128resume:
 	VMOVDQU64 (R14), Z0
@@ -5759,19 +5553,17 @@ dot4_128resume:
 	JEQ       dot4_128noOnes
 
 dot4_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z8
-	VPXORD     Z8, Z0, Z0
-	VPXORD     Z8, Z2, Z2
-	VPXORD     Z8, Z4, Z4
-	VPXORD     Z8, Z6, Z6
-	VMOVDQU64  64(AX)(R8*1), Z8
-	VPXORD     Z8, Z1, Z1
-	VPXORD     Z8, Z3, Z3
-	VPXORD     Z8, Z5, Z5
-	VPXORD     Z8, Z7, Z7
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z8
+	VPXORD    Z8, Z0, Z0
+	VPXORD    Z8, Z2, Z2
+	VPXORD    Z8, Z4, Z4
+	VPXORD    Z8, Z6, Z6
+	VMOVDQU64 64(AX)(R8*1), Z8
+	VPXORD    Z8, Z1, Z1
+	VPXORD    Z8, Z3, Z3
+	VPXORD    Z8, Z5, Z5
+	VPXORD    Z8, Z7, Z7
 
 dot4_128nextOnes:
 	ADDQ $0x18, CX
@@ -5797,17 +5589,16 @@ dot4_128park:
 	JMP       dot4_128turn
 
 dot4_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot4_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	JMP        dot4_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot4_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	JMP       dot4_64nextOnes
 
 dot4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -5819,13 +5610,12 @@ dot4_64resume:
 	JEQ       dot4_64noOnes
 
 dot4_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z2, Z2
-	VPXORD     Z4, Z3, Z3
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPXORD    Z4, Z0, Z0
+	VPXORD    Z4, Z1, Z1
+	VPXORD    Z4, Z2, Z2
+	VPXORD    Z4, Z3, Z3
 
 dot4_64nextOnes:
 	ADDQ $0x18, CX
@@ -5859,8 +5649,6 @@ dot5_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z12
 	VGF2P8AFFINEQB $0x00, Z12, Z10, Z0
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z1
@@ -5895,10 +5683,6 @@ dot5_128pair:
 	VMOVDQU64      (CX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z11
 	VMOVDQU64      64(CX)(R8*1), Z13
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z14
 	VPBROADCASTQ   (R10)(SI*1), Z15
 	VGF2P8AFFINEQB $0x00, Z14, Z10, Z18
@@ -5953,8 +5737,6 @@ dot5_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z12
 	VGF2P8AFFINEQB $0x00, Z12, Z10, Z13
 	VPXORD         Z13, Z0, Z0
@@ -6027,7 +5809,6 @@ dot5_64step:
 	JNE            dot5_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z0
 	VPBROADCASTQ   8(R10), Z6
@@ -6055,8 +5836,6 @@ dot5_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z5
 	VMOVDQU64      (CX)(R8*1), Z6
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z7
 	VPBROADCASTQ   (R10)(SI*1), Z8
 	VGF2P8AFFINEQB $0x00, Z7, Z5, Z11
@@ -6095,7 +5874,6 @@ dot5_64pair:
 dot5_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
 	VPXORD         Z7, Z0, Z0
@@ -6152,24 +5930,22 @@ dot5_64next:
 	JMP  dot5_64step
 
 dot5_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot5_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	JMP        dot5_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot5_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z1, Z9
+	JMP       dot5_128nextOnes
 
 dot5_128resume:
 	VMOVDQU64 (R14), Z0
@@ -6187,21 +5963,19 @@ dot5_128resume:
 	JEQ       dot5_128noOnes
 
 dot5_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z10
-	VPXORD     Z10, Z0, Z0
-	VPXORD     Z10, Z2, Z2
-	VPXORD     Z10, Z4, Z4
-	VPXORD     Z10, Z6, Z6
-	VPXORD     Z10, Z8, Z8
-	VMOVDQU64  64(AX)(R8*1), Z10
-	VPXORD     Z10, Z1, Z1
-	VPXORD     Z10, Z3, Z3
-	VPXORD     Z10, Z5, Z5
-	VPXORD     Z10, Z7, Z7
-	VPXORD     Z10, Z9, Z9
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z10
+	VPXORD    Z10, Z0, Z0
+	VPXORD    Z10, Z2, Z2
+	VPXORD    Z10, Z4, Z4
+	VPXORD    Z10, Z6, Z6
+	VPXORD    Z10, Z8, Z8
+	VMOVDQU64 64(AX)(R8*1), Z10
+	VPXORD    Z10, Z1, Z1
+	VPXORD    Z10, Z3, Z3
+	VPXORD    Z10, Z5, Z5
+	VPXORD    Z10, Z7, Z7
+	VPXORD    Z10, Z9, Z9
 
 dot5_128nextOnes:
 	ADDQ $0x18, CX
@@ -6229,18 +6003,17 @@ dot5_128park:
 	JMP       dot5_128turn
 
 dot5_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot5_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	VMOVDQU64  Z0, Z4
-	JMP        dot5_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot5_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	JMP       dot5_64nextOnes
 
 dot5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -6253,14 +6026,13 @@ dot5_64resume:
 	JEQ       dot5_64noOnes
 
 dot5_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z5
-	VPXORD     Z5, Z0, Z0
-	VPXORD     Z5, Z1, Z1
-	VPXORD     Z5, Z2, Z2
-	VPXORD     Z5, Z3, Z3
-	VPXORD     Z5, Z4, Z4
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z5
+	VPXORD    Z5, Z0, Z0
+	VPXORD    Z5, Z1, Z1
+	VPXORD    Z5, Z2, Z2
+	VPXORD    Z5, Z3, Z3
+	VPXORD    Z5, Z4, Z4
 
 dot5_64nextOnes:
 	ADDQ $0x18, CX
@@ -6295,8 +6067,6 @@ dot6_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z14
 	VGF2P8AFFINEQB $0x00, Z14, Z12, Z0
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z1
@@ -6334,10 +6104,6 @@ dot6_128pair:
 	VMOVDQU64      (CX)(R8*1), Z14
 	VMOVDQU64      64(AX)(R8*1), Z13
 	VMOVDQU64      64(CX)(R8*1), Z15
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z16
 	VPBROADCASTQ   (R10)(SI*1), Z17
 	VGF2P8AFFINEQB $0x00, Z16, Z12, Z20
@@ -6400,8 +6166,6 @@ dot6_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z14
 	VGF2P8AFFINEQB $0x00, Z14, Z12, Z15
 	VPXORD         Z15, Z0, Z0
@@ -6482,7 +6246,6 @@ dot6_64step:
 	JNE            dot6_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z0
 	VPBROADCASTQ   8(R10), Z7
@@ -6512,8 +6275,6 @@ dot6_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      (CX)(R8*1), Z7
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPBROADCASTQ   (R10), Z8
 	VPBROADCASTQ   (R10)(SI*1), Z9
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z12
@@ -6557,7 +6318,6 @@ dot6_64pair:
 dot6_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
-	PREFETCHT0     64(AX)(R8*1)
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z8
 	VPXORD         Z8, Z0, Z0
@@ -6619,26 +6379,24 @@ dot6_64next:
 	JMP  dot6_64step
 
 dot6_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot6_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	VMOVDQU64  Z0, Z10
-	VMOVDQU64  Z1, Z11
-	JMP        dot6_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot6_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z1, Z9
+	VMOVDQU64 Z0, Z10
+	VMOVDQU64 Z1, Z11
+	JMP       dot6_128nextOnes
 
 dot6_128resume:
 	VMOVDQU64 (R14), Z0
@@ -6658,23 +6416,21 @@ dot6_128resume:
 	JEQ       dot6_128noOnes
 
 dot6_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z12
-	VPXORD     Z12, Z0, Z0
-	VPXORD     Z12, Z2, Z2
-	VPXORD     Z12, Z4, Z4
-	VPXORD     Z12, Z6, Z6
-	VPXORD     Z12, Z8, Z8
-	VPXORD     Z12, Z10, Z10
-	VMOVDQU64  64(AX)(R8*1), Z12
-	VPXORD     Z12, Z1, Z1
-	VPXORD     Z12, Z3, Z3
-	VPXORD     Z12, Z5, Z5
-	VPXORD     Z12, Z7, Z7
-	VPXORD     Z12, Z9, Z9
-	VPXORD     Z12, Z11, Z11
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z12
+	VPXORD    Z12, Z0, Z0
+	VPXORD    Z12, Z2, Z2
+	VPXORD    Z12, Z4, Z4
+	VPXORD    Z12, Z6, Z6
+	VPXORD    Z12, Z8, Z8
+	VPXORD    Z12, Z10, Z10
+	VMOVDQU64 64(AX)(R8*1), Z12
+	VPXORD    Z12, Z1, Z1
+	VPXORD    Z12, Z3, Z3
+	VPXORD    Z12, Z5, Z5
+	VPXORD    Z12, Z7, Z7
+	VPXORD    Z12, Z9, Z9
+	VPXORD    Z12, Z11, Z11
 
 dot6_128nextOnes:
 	ADDQ $0x18, CX
@@ -6704,19 +6460,18 @@ dot6_128park:
 	JMP       dot6_128turn
 
 dot6_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        dot6_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z0, Z5
-	JMP        dot6_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       dot6_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	JMP       dot6_64nextOnes
 
 dot6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -6730,15 +6485,14 @@ dot6_64resume:
 	JEQ       dot6_64noOnes
 
 dot6_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z4, Z4
-	VPXORD     Z6, Z5, Z5
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPXORD    Z6, Z0, Z0
+	VPXORD    Z6, Z1, Z1
+	VPXORD    Z6, Z2, Z2
+	VPXORD    Z6, Z3, Z3
+	VPXORD    Z6, Z4, Z4
+	VPXORD    Z6, Z5, Z5
 
 dot6_64nextOnes:
 	ADDQ $0x18, CX
@@ -6774,8 +6528,6 @@ sum2_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z4, Z0
 	VMOVDQU64      Z5, Z1
 	VPBROADCASTQ   (R10), Z6
@@ -6800,10 +6552,6 @@ sum2_128pair:
 	VMOVDQU64      (CX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z5
 	VMOVDQU64      64(CX)(R8*1), Z7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z4, Z6, Z0
 	VPTERNLOGD     $0x96, Z5, Z7, Z1
 	VPBROADCASTQ   (R10), Z10
@@ -6828,8 +6576,6 @@ sum2_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      64(AX)(R8*1), Z5
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z4, Z0, Z0
 	VPXORD         Z5, Z1, Z1
 	VPBROADCASTQ   (R10), Z6
@@ -6875,7 +6621,6 @@ sum2_64step:
 	JNE            sum2_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z2, Z0
 	VPBROADCASTQ   (R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z1
@@ -6896,8 +6641,6 @@ sum2_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z2
 	VMOVDQU64      (CX)(R8*1), Z3
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z2, Z3, Z0
 	VPBROADCASTQ   (R10), Z6
 	VPBROADCASTQ   (R10)(SI*1), Z7
@@ -6917,7 +6660,6 @@ sum2_64pair:
 sum2_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z2
-	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z2, Z0, Z0
 	VPBROADCASTQ   (R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
@@ -6957,18 +6699,16 @@ sum2_64next:
 	JMP  sum2_64step
 
 sum2_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum2_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	JMP        sum2_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum2_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	JMP       sum2_128nextOnes
 
 sum2_128resume:
 	VMOVDQU64 (R14), Z0
@@ -6980,15 +6720,13 @@ sum2_128resume:
 	JEQ       sum2_128noOnes
 
 sum2_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z2, Z2
-	VMOVDQU64  64(AX)(R8*1), Z4
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z3, Z3
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPXORD    Z4, Z0, Z0
+	VPXORD    Z4, Z2, Z2
+	VMOVDQU64 64(AX)(R8*1), Z4
+	VPXORD    Z4, Z1, Z1
+	VPXORD    Z4, Z3, Z3
 
 sum2_128nextOnes:
 	ADDQ $0x18, CX
@@ -7010,15 +6748,14 @@ sum2_128park:
 	JMP       sum2_128turn
 
 sum2_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum2_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	JMP        sum2_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum2_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	JMP       sum2_64nextOnes
 
 sum2_64resume:
 	VMOVDQU64 (R14), Z0
@@ -7028,11 +6765,10 @@ sum2_64resume:
 	JEQ       sum2_64noOnes
 
 sum2_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z2
-	VPXORD     Z2, Z0, Z0
-	VPXORD     Z2, Z1, Z1
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z2
+	VPXORD    Z2, Z0, Z0
+	VPXORD    Z2, Z1, Z1
 
 sum2_64nextOnes:
 	ADDQ $0x18, CX
@@ -7064,8 +6800,6 @@ sum3_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z6, Z0
 	VMOVDQU64      Z7, Z1
 	VPBROADCASTQ   (R10), Z8
@@ -7093,10 +6827,6 @@ sum3_128pair:
 	VMOVDQU64      (CX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z7
 	VMOVDQU64      64(CX)(R8*1), Z9
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z6, Z8, Z0
 	VPTERNLOGD     $0x96, Z7, Z9, Z1
 	VPBROADCASTQ   (R10), Z12
@@ -7129,8 +6859,6 @@ sum3_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      64(AX)(R8*1), Z7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z6, Z0, Z0
 	VPXORD         Z7, Z1, Z1
 	VPBROADCASTQ   (R10), Z8
@@ -7184,7 +6912,6 @@ sum3_64step:
 	JNE            sum3_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z3
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z3, Z0
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
@@ -7207,8 +6934,6 @@ sum3_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z3
 	VMOVDQU64      (CX)(R8*1), Z4
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z3, Z4, Z0
 	VPBROADCASTQ   (R10), Z7
 	VPBROADCASTQ   (R10)(SI*1), Z8
@@ -7233,7 +6958,6 @@ sum3_64pair:
 sum3_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z3
-	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z3, Z0, Z0
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
@@ -7278,20 +7002,18 @@ sum3_64next:
 	JMP  sum3_64step
 
 sum3_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum3_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	JMP        sum3_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum3_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	JMP       sum3_128nextOnes
 
 sum3_128resume:
 	VMOVDQU64 (R14), Z0
@@ -7305,17 +7027,15 @@ sum3_128resume:
 	JEQ       sum3_128noOnes
 
 sum3_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z4, Z4
-	VMOVDQU64  64(AX)(R8*1), Z6
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z5, Z5
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPXORD    Z6, Z0, Z0
+	VPXORD    Z6, Z2, Z2
+	VPXORD    Z6, Z4, Z4
+	VMOVDQU64 64(AX)(R8*1), Z6
+	VPXORD    Z6, Z1, Z1
+	VPXORD    Z6, Z3, Z3
+	VPXORD    Z6, Z5, Z5
 
 sum3_128nextOnes:
 	ADDQ $0x18, CX
@@ -7339,16 +7059,15 @@ sum3_128park:
 	JMP       sum3_128turn
 
 sum3_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum3_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	JMP        sum3_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum3_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	JMP       sum3_64nextOnes
 
 sum3_64resume:
 	VMOVDQU64 (R14), Z0
@@ -7359,12 +7078,11 @@ sum3_64resume:
 	JEQ       sum3_64noOnes
 
 sum3_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z3
-	VPXORD     Z3, Z0, Z0
-	VPXORD     Z3, Z1, Z1
-	VPXORD     Z3, Z2, Z2
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z3
+	VPXORD    Z3, Z0, Z0
+	VPXORD    Z3, Z1, Z1
+	VPXORD    Z3, Z2, Z2
 
 sum3_64nextOnes:
 	ADDQ $0x18, CX
@@ -7397,8 +7115,6 @@ sum4_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z8, Z0
 	VMOVDQU64      Z9, Z1
 	VPBROADCASTQ   (R10), Z10
@@ -7429,10 +7145,6 @@ sum4_128pair:
 	VMOVDQU64      (CX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z9
 	VMOVDQU64      64(CX)(R8*1), Z11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z8, Z10, Z0
 	VPTERNLOGD     $0x96, Z9, Z11, Z1
 	VPBROADCASTQ   (R10), Z14
@@ -7473,8 +7185,6 @@ sum4_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z8
 	VMOVDQU64      64(AX)(R8*1), Z9
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z8, Z0, Z0
 	VPXORD         Z9, Z1, Z1
 	VPBROADCASTQ   (R10), Z10
@@ -7536,7 +7246,6 @@ sum4_64step:
 	JNE            sum4_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z4, Z0
 	VPBROADCASTQ   (R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z1
@@ -7561,8 +7270,6 @@ sum4_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z4
 	VMOVDQU64      (CX)(R8*1), Z5
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z4, Z5, Z0
 	VPBROADCASTQ   (R10), Z8
 	VPBROADCASTQ   (R10)(SI*1), Z9
@@ -7592,7 +7299,6 @@ sum4_64pair:
 sum4_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z4
-	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z4, Z0, Z0
 	VPBROADCASTQ   (R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
@@ -7642,22 +7348,20 @@ sum4_64next:
 	JMP  sum4_64step
 
 sum4_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum4_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	JMP        sum4_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum4_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	JMP       sum4_128nextOnes
 
 sum4_128resume:
 	VMOVDQU64 (R14), Z0
@@ -7673,19 +7377,17 @@ sum4_128resume:
 	JEQ       sum4_128noOnes
 
 sum4_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z8
-	VPXORD     Z8, Z0, Z0
-	VPXORD     Z8, Z2, Z2
-	VPXORD     Z8, Z4, Z4
-	VPXORD     Z8, Z6, Z6
-	VMOVDQU64  64(AX)(R8*1), Z8
-	VPXORD     Z8, Z1, Z1
-	VPXORD     Z8, Z3, Z3
-	VPXORD     Z8, Z5, Z5
-	VPXORD     Z8, Z7, Z7
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z8
+	VPXORD    Z8, Z0, Z0
+	VPXORD    Z8, Z2, Z2
+	VPXORD    Z8, Z4, Z4
+	VPXORD    Z8, Z6, Z6
+	VMOVDQU64 64(AX)(R8*1), Z8
+	VPXORD    Z8, Z1, Z1
+	VPXORD    Z8, Z3, Z3
+	VPXORD    Z8, Z5, Z5
+	VPXORD    Z8, Z7, Z7
 
 sum4_128nextOnes:
 	ADDQ $0x18, CX
@@ -7711,17 +7413,16 @@ sum4_128park:
 	JMP       sum4_128turn
 
 sum4_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum4_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	JMP        sum4_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum4_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	JMP       sum4_64nextOnes
 
 sum4_64resume:
 	VMOVDQU64 (R14), Z0
@@ -7733,13 +7434,12 @@ sum4_64resume:
 	JEQ       sum4_64noOnes
 
 sum4_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z4
-	VPXORD     Z4, Z0, Z0
-	VPXORD     Z4, Z1, Z1
-	VPXORD     Z4, Z2, Z2
-	VPXORD     Z4, Z3, Z3
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z4
+	VPXORD    Z4, Z0, Z0
+	VPXORD    Z4, Z1, Z1
+	VPXORD    Z4, Z2, Z2
+	VPXORD    Z4, Z3, Z3
 
 sum4_64nextOnes:
 	ADDQ $0x18, CX
@@ -7773,8 +7473,6 @@ sum5_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z10, Z0
 	VMOVDQU64      Z11, Z1
 	VPBROADCASTQ   (R10), Z12
@@ -7808,10 +7506,6 @@ sum5_128pair:
 	VMOVDQU64      (CX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z11
 	VMOVDQU64      64(CX)(R8*1), Z13
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z10, Z12, Z0
 	VPTERNLOGD     $0x96, Z11, Z13, Z1
 	VPBROADCASTQ   (R10), Z16
@@ -7860,8 +7554,6 @@ sum5_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z10
 	VMOVDQU64      64(AX)(R8*1), Z11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z10, Z0, Z0
 	VPXORD         Z11, Z1, Z1
 	VPBROADCASTQ   (R10), Z12
@@ -7931,7 +7623,6 @@ sum5_64step:
 	JNE            sum5_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z5, Z0
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z1
@@ -7958,8 +7649,6 @@ sum5_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z5
 	VMOVDQU64      (CX)(R8*1), Z6
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z5, Z6, Z0
 	VPBROADCASTQ   (R10), Z9
 	VPBROADCASTQ   (R10)(SI*1), Z10
@@ -7994,7 +7683,6 @@ sum5_64pair:
 sum5_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z5
-	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z5, Z0, Z0
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
@@ -8049,24 +7737,22 @@ sum5_64next:
 	JMP  sum5_64step
 
 sum5_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum5_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	JMP        sum5_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum5_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z1, Z9
+	JMP       sum5_128nextOnes
 
 sum5_128resume:
 	VMOVDQU64 (R14), Z0
@@ -8084,21 +7770,19 @@ sum5_128resume:
 	JEQ       sum5_128noOnes
 
 sum5_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z10
-	VPXORD     Z10, Z0, Z0
-	VPXORD     Z10, Z2, Z2
-	VPXORD     Z10, Z4, Z4
-	VPXORD     Z10, Z6, Z6
-	VPXORD     Z10, Z8, Z8
-	VMOVDQU64  64(AX)(R8*1), Z10
-	VPXORD     Z10, Z1, Z1
-	VPXORD     Z10, Z3, Z3
-	VPXORD     Z10, Z5, Z5
-	VPXORD     Z10, Z7, Z7
-	VPXORD     Z10, Z9, Z9
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z10
+	VPXORD    Z10, Z0, Z0
+	VPXORD    Z10, Z2, Z2
+	VPXORD    Z10, Z4, Z4
+	VPXORD    Z10, Z6, Z6
+	VPXORD    Z10, Z8, Z8
+	VMOVDQU64 64(AX)(R8*1), Z10
+	VPXORD    Z10, Z1, Z1
+	VPXORD    Z10, Z3, Z3
+	VPXORD    Z10, Z5, Z5
+	VPXORD    Z10, Z7, Z7
+	VPXORD    Z10, Z9, Z9
 
 sum5_128nextOnes:
 	ADDQ $0x18, CX
@@ -8126,18 +7810,17 @@ sum5_128park:
 	JMP       sum5_128turn
 
 sum5_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum5_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	VMOVDQU64  Z0, Z4
-	JMP        sum5_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum5_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	JMP       sum5_64nextOnes
 
 sum5_64resume:
 	VMOVDQU64 (R14), Z0
@@ -8150,14 +7833,13 @@ sum5_64resume:
 	JEQ       sum5_64noOnes
 
 sum5_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z5
-	VPXORD     Z5, Z0, Z0
-	VPXORD     Z5, Z1, Z1
-	VPXORD     Z5, Z2, Z2
-	VPXORD     Z5, Z3, Z3
-	VPXORD     Z5, Z4, Z4
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z5
+	VPXORD    Z5, Z0, Z0
+	VPXORD    Z5, Z1, Z1
+	VPXORD    Z5, Z2, Z2
+	VPXORD    Z5, Z3, Z3
+	VPXORD    Z5, Z4, Z4
 
 sum5_64nextOnes:
 	ADDQ $0x18, CX
@@ -8192,8 +7874,6 @@ sum6_128step:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VMOVDQU64      Z12, Z0
 	VMOVDQU64      Z13, Z1
 	VPBROADCASTQ   (R10), Z14
@@ -8230,10 +7910,6 @@ sum6_128pair:
 	VMOVDQU64      (CX)(R8*1), Z14
 	VMOVDQU64      64(AX)(R8*1), Z13
 	VMOVDQU64      64(CX)(R8*1), Z15
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
-	PREFETCHT0     128(CX)(R8*1)
-	PREFETCHT0     192(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z12, Z14, Z0
 	VPTERNLOGD     $0x96, Z13, Z15, Z1
 	VPBROADCASTQ   (R10), Z18
@@ -8290,8 +7966,6 @@ sum6_128last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z12
 	VMOVDQU64      64(AX)(R8*1), Z13
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
 	VPXORD         Z12, Z0, Z0
 	VPXORD         Z13, Z1, Z1
 	VPBROADCASTQ   (R10), Z14
@@ -8369,7 +8043,6 @@ sum6_64step:
 	JNE            sum6_64special
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
-	PREFETCHT0     64(AX)(R8*1)
 	VMOVDQU64      Z6, Z0
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z1
@@ -8398,8 +8071,6 @@ sum6_64pair:
 	MOVQ           (R11)(DX*1), CX
 	VMOVDQU64      (AX)(R8*1), Z6
 	VMOVDQU64      (CX)(R8*1), Z7
-	PREFETCHT0     64(AX)(R8*1)
-	PREFETCHT0     64(CX)(R8*1)
 	VPTERNLOGD     $0x96, Z6, Z7, Z0
 	VPBROADCASTQ   (R10), Z10
 	VPBROADCASTQ   (R10)(SI*1), Z11
@@ -8439,7 +8110,6 @@ sum6_64pair:
 sum6_64last:
 	MOVQ           (R11), AX
 	VMOVDQU64      (AX)(R8*1), Z6
-	PREFETCHT0     64(AX)(R8*1)
 	VPXORD         Z6, Z0, Z0
 	VPBROADCASTQ   (R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z8
@@ -8499,26 +8169,24 @@ sum6_64next:
 	JMP  sum6_64step
 
 sum6_128special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum6_128resume
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  64(AX)(R8*1), Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z1, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z1, Z5
-	VMOVDQU64  Z0, Z6
-	VMOVDQU64  Z1, Z7
-	VMOVDQU64  Z0, Z8
-	VMOVDQU64  Z1, Z9
-	VMOVDQU64  Z0, Z10
-	VMOVDQU64  Z1, Z11
-	JMP        sum6_128nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum6_128resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 64(AX)(R8*1), Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z1, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z1, Z5
+	VMOVDQU64 Z0, Z6
+	VMOVDQU64 Z1, Z7
+	VMOVDQU64 Z0, Z8
+	VMOVDQU64 Z1, Z9
+	VMOVDQU64 Z0, Z10
+	VMOVDQU64 Z1, Z11
+	JMP       sum6_128nextOnes
 
 sum6_128resume:
 	VMOVDQU64 (R14), Z0
@@ -8538,23 +8206,21 @@ sum6_128resume:
 	JEQ       sum6_128noOnes
 
 sum6_128ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z12
-	VPXORD     Z12, Z0, Z0
-	VPXORD     Z12, Z2, Z2
-	VPXORD     Z12, Z4, Z4
-	VPXORD     Z12, Z6, Z6
-	VPXORD     Z12, Z8, Z8
-	VPXORD     Z12, Z10, Z10
-	VMOVDQU64  64(AX)(R8*1), Z12
-	VPXORD     Z12, Z1, Z1
-	VPXORD     Z12, Z3, Z3
-	VPXORD     Z12, Z5, Z5
-	VPXORD     Z12, Z7, Z7
-	VPXORD     Z12, Z9, Z9
-	VPXORD     Z12, Z11, Z11
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z12
+	VPXORD    Z12, Z0, Z0
+	VPXORD    Z12, Z2, Z2
+	VPXORD    Z12, Z4, Z4
+	VPXORD    Z12, Z6, Z6
+	VPXORD    Z12, Z8, Z8
+	VPXORD    Z12, Z10, Z10
+	VMOVDQU64 64(AX)(R8*1), Z12
+	VPXORD    Z12, Z1, Z1
+	VPXORD    Z12, Z3, Z3
+	VPXORD    Z12, Z5, Z5
+	VPXORD    Z12, Z7, Z7
+	VPXORD    Z12, Z9, Z9
+	VPXORD    Z12, Z11, Z11
 
 sum6_128nextOnes:
 	ADDQ $0x18, CX
@@ -8584,19 +8250,18 @@ sum6_128park:
 	JMP       sum6_128turn
 
 sum6_64special:
-	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
-	TESTQ      R14, R14
-	JNE        sum6_64resume
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z0
-	VMOVDQU64  Z0, Z1
-	VMOVDQU64  Z0, Z2
-	VMOVDQU64  Z0, Z3
-	VMOVDQU64  Z0, Z4
-	VMOVDQU64  Z0, Z5
-	JMP        sum6_64nextOnes
+	MOVQ      24(DI), CX
+	MOVQ      56(DI), R9
+	TESTQ     R14, R14
+	JNE       sum6_64resume
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z0
+	VMOVDQU64 Z0, Z1
+	VMOVDQU64 Z0, Z2
+	VMOVDQU64 Z0, Z3
+	VMOVDQU64 Z0, Z4
+	VMOVDQU64 Z0, Z5
+	JMP       sum6_64nextOnes
 
 sum6_64resume:
 	VMOVDQU64 (R14), Z0
@@ -8610,15 +8275,14 @@ sum6_64resume:
 	JEQ       sum6_64noOnes
 
 sum6_64ones:
-	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
-	VMOVDQU64  (AX)(R8*1), Z6
-	VPXORD     Z6, Z0, Z0
-	VPXORD     Z6, Z1, Z1
-	VPXORD     Z6, Z2, Z2
-	VPXORD     Z6, Z3, Z3
-	VPXORD     Z6, Z4, Z4
-	VPXORD     Z6, Z5, Z5
+	MOVQ      (CX), AX
+	VMOVDQU64 (AX)(R8*1), Z6
+	VPXORD    Z6, Z0, Z0
+	VPXORD    Z6, Z1, Z1
+	VPXORD    Z6, Z2, Z2
+	VPXORD    Z6, Z3, Z3
+	VPXORD    Z6, Z4, Z4
+	VPXORD    Z6, Z5, Z5
 
 sum6_64nextOnes:
 	ADDQ $0x18, CX

@@ -36,6 +36,9 @@ func (m *affine) entrySize() int {
 
 func (m *affine) wide(outputs int) bool { return m.w == zmm || outputs <= 2 }
 
+// Nobody has timed this yet.
+func (*affine) prefetches() bool { return false }
+
 func (*affine) prepare(*assembler) {}
 
 func (m *affine) write(a *assembler) {
@@ -52,7 +55,6 @@ func (m *affine) multiply(s *step, first bool) {
 	for i := range x {
 		s.move(m.w, s.at(data, i), x[i])
 	}
-	s.prefetch(data)
 	s.addToSum(first, func(i int) operand.Op { return x[i] })
 	for p := s.sum; p < s.outputs; p++ {
 		matrix := operand.Op(s.entryOf(p))
@@ -84,8 +86,6 @@ func (m *affine) multiplyPair(s *step) {
 		s.VMOVDQU64(s.at(data, i), x[i])
 		s.VMOVDQU64(s.at(scratch, i), y[i])
 	}
-	s.prefetch(data)
-	s.prefetch(scratch)
 	for p := range s.outputs {
 		if p < s.sum {
 			for i := range x {

@@ -42,6 +42,7 @@ type multiplier interface {
 	wide(outputs int) bool
 	prepare(a *assembler)
 	entrySize() int
+	prefetches() bool
 	// multiply adds the products of the source at hand to the sums, or, if it is the first one, puts them there.
 	multiply(s *step, first bool)
 	// pairs says whether there is also multiplyPair, for the source at hand and the next one.
@@ -300,8 +301,11 @@ func (s *step) parked(base reg.Register, p, i int) operand.Mem {
 	return operand.Mem{Base: base, Disp: (p*s.vectors + i) * int(s.width())}
 }
 
-// prefetch asks for what the next step reads of a source.
+// prefetch asks for what the next step reads of a source, in kernels that have been seen to gain by it.
 func (s *step) prefetch(data reg.Register) {
+	if !s.prefetches() {
+		return
+	}
 	for at := 0; at < s.size(); at += 64 {
 		s.PREFETCHT0(s.at(data, 0).Offset(s.size() + at))
 	}

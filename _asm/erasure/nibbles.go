@@ -33,10 +33,14 @@ func (n *nibbles) write(a *assembler) {
 	writeUpdate(a, n)
 }
 
-// With 16 registers, more than two outputs leave no room for the sums of 128 bytes.
-func (*nibbles) pairs() bool        { return false }
+// On Zen 3 (EPYC), 17+3 in shards of 32 KiB goes from 15.2 to 16.3 GB/s page-aligned and from 22.7 to 24.4 staggered.
+func (n *nibbles) prefetches() bool { return n.w == ymm }
+
+func (*nibbles) pairs() bool { return false }
+
 func (*nibbles) multiplyPair(*step) {}
 
+// With 16 registers, more than two outputs leave no room for the sums of 128 bytes.
 func (n *nibbles) wide(outputs int) bool { return n.w == zmm || outputs <= 2 }
 
 func (n *nibbles) prepare(a *assembler) {

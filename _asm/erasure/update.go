@@ -8,12 +8,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// An update adds the products of one source to up to six outputs, 64 bytes at a time. It differs between kernels only in how
-// they multiply.
+// An update adds the products of one source to a few outputs, 64 bytes at a time. Their entries stay in registers. It differs
+// between kernels only in how they multiply.
 type updater interface {
 	updateName() string
+	updateOutputs() int // at most
 	width() width
-	// prepareUpdate loads the entries that stay in registers, the last ones, and returns how many registers are left.
+	// prepareUpdate loads the entries into the last registers and returns how many are left.
 	prepareUpdate(a *assembler, outputs int) int
 	// index makes of the source's bytes in x what products take; temps are free.
 	index(a *assembler, x operand.Op, high operand.Op)
@@ -38,19 +39,19 @@ func (a *assembler) lastBytes() operand.Mem {
 func writeUpdate(a *assembler, u updater) {
 	w := u.width()
 	a.text(u.updateName(), "func(outputs [][]byte, source []byte, entries *[6]entry, from, to int)",
-		u.updateName()+" does what updateGeneric does. ")
+		u.updateName()+" does what updateGeneric does.")
 	a.Load(a.Param("outputs").Base(), updateHeaders)
 	a.Load(a.Param("source").Base(), updateSource)
 	a.Load(a.Param("entries"), entries)
 	a.Load(a.Param("from"), offset)
 	a.Load(a.Param("to"), to)
 	count := a.Load(a.Param("outputs").Len(), reg.R13)
-	for p := 1; p < maxOutputs; p++ {
+	for p := 1; p < u.updateOutputs(); p++ {
 		a.CMPQ(count, operand.U8(p))
 		a.JEQ(operand.LabelRef(fmt.Sprintf("update%d", p)))
 	}
-	a.JMP(operand.LabelRef(fmt.Sprintf("update%d", maxOutputs)))
-	for outputs := 1; outputs <= maxOutputs; outputs++ {
+	a.JMP(operand.LabelRef(fmt.Sprintf("update%d", u.updateOutputs())))
+	for outputs := 1; outputs <= u.updateOutputs(); outputs++ {
 		name := fmt.Sprintf("update%d", outputs)
 		a.Label(name)
 		if outputs == 1 {
@@ -114,8 +115,6 @@ func writeUpdate(a *assembler, u updater) {
 	a.RET()
 }
 
-// nibbles: the registers from the end on hold as many entries as leave six registers, or two vectors' worth.
-
 func (n *nibbles) updateName() string {
 	if n.w == ymm {
 		return "updateAVX2"
@@ -123,12 +122,12 @@ func (n *nibbles) updateName() string {
 	return "updateAVX512"
 }
 
-// kept says how many outputs' entries stay in registers: with 16 registers, all or none.
-func (n *nibbles) kept(outputs int) int {
-	if n.w == ymm && outputs > 4 {
-		return 0
+// With 16 registers there is room for four.
+func (n *nibbles) updateOutputs() int {
+	if n.w == ymm {
+		return 4
 	}
-	return outputs
+	return maxOutputs
 }
 
 func (n *nibbles) prepareUpdate(a *assembler, outputs int) int {
@@ -136,17 +135,16 @@ func (n *nibbles) prepareUpdate(a *assembler, outputs int) int {
 	if n.w == zmm {
 		last = 30
 	}
-	n.prepare(a)
 	n.mask = n.w.vec(last + 1)
 	a.move(n.w, a.lowNibbles(), n.mask)
 	n.updates = n.updates[:0]
-	for p := range n.kept(outputs) {
+	for p := range outputs {
 		low, high := n.w.vec(last-2*p-1), n.w.vec(last-2*p)
 		n.table(a, updateEntry(p, 0), low)
 		n.table(a, updateEntry(p, 16), high)
 		n.updates = append(n.updates, [2]operand.Op{low, high})
 	}
-	return last + 1 - 2*n.kept(outputs)
+	return last + 1 - 2*outputs
 }
 
 // updateEntry is the entry of output p, from a byte on.
@@ -170,20 +168,11 @@ func (n *nibbles) product(a *assembler, p int, x, high operand.Op, temps []opera
 	n.turn++
 	t := temps[n.turn%(len(temps)/2)*2:]
 	low, up := t[0], t[1]
-	if p < len(n.updates) {
-		a.VPSHUFB(x, n.updates[p][0], low)
-		a.VPSHUFB(high, n.updates[p][1], up)
-	} else {
-		n.table(a, updateEntry(p, 0), low)
-		n.table(a, updateEntry(p, 16), up)
-		a.VPSHUFB(x, low, low)
-		a.VPSHUFB(high, up, up)
-	}
+	a.VPSHUFB(x, n.updates[p][0], low)
+	a.VPSHUFB(high, n.updates[p][1], up)
 	a.xor(n.w, up, low)
 	return low
 }
-
-// affine: all matrices stay in registers.
 
 func (m *affine) updateName() string {
 	if m.w == ymm {
@@ -191,6 +180,8 @@ func (m *affine) updateName() string {
 	}
 	return "updateGFNI512"
 }
+
+func (*affine) updateOutputs() int { return maxOutputs }
 
 func (m *affine) prepareUpdate(a *assembler, outputs int) int {
 	for p := range outputs {
