@@ -69,6 +69,9 @@ var cipherRows = []cipherRow{
 	{"EAX", "enc", false, aead(newEAX, seal)},
 	{"EAX", "dec", false, aead(newEAX, open)},
 	{"EAX", "auth", false, aead(newEAX, authenticate)},
+	{"GCM", "enc", false, aead(newGCM, seal)},
+	{"GCM", "dec", false, aead(newGCM, open)},
+	{"GCM", "auth", false, aead(newGCM, authenticate)},
 	{"OCB", "enc", false, aead(newOCB, seal)},
 	{"OCB", "dec", false, aead(newOCB, open)},
 	{"OCB", "auth", false, aead(newOCB, authenticate)},
@@ -100,6 +103,7 @@ func sector(crypt func(x *modes.XTS, dst, src []byte, sector uint64)) func(b cip
 }
 
 func newEAX(b cipher.Block) (cipher.AEAD, error) { return modes.NewEAX(b, 16, 16) }
+func newGCM(b cipher.Block) (cipher.AEAD, error) { return modes.NewGCM(b, 12, 16) }
 func newOCB(b cipher.Block) (cipher.AEAD, error) { return modes.NewOCB(b, 15, 16) }
 
 // aead makes a row of an AEAD and what it does to a buffer, with a nonce from the IV.
