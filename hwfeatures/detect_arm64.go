@@ -21,6 +21,11 @@ func detect() (Set, Processor, tuningReasons) {
 			s |= f.feature
 		}
 	}
-	const why = "VPGATHER is an amd64 instruction"
-	return s.supported(), Processor{}, tuningReasons{why, why}
+	s = s.supported()
+	length := 0
+	if s.Has(ARMSVE) {
+		length = vectorBytes()
+	}
+	tuned, why := tuneSVE(length)
+	return s | tuned, Processor{}, why
 }

@@ -5,5 +5,5 @@ package hwfeatures
 // detect finds nothing: a build without assembly has nothing to choose.
 func detect() (Set, Processor, tuningReasons) {
 	const why = "this build has no assembly"
-	return 0, Processor{}, tuningReasons{why, why}
+	return 0, Processor{}, tuningReasons{why, why, why}
 }

@@ -6,8 +6,9 @@
 // There are two kinds of feature, and they are never mixed up:
 //   - a capability (intel-avx2, intel-gfni, arm-sve, …) is something without which code faults. The processor
 //     announces it and the operating system keeps the registers that it works on; one of the two is not enough.
-//   - a tuning (intel-fast-vpgather, vpgather-beats-manual) is something without which code is only slower. It comes
-//     from a table of processor models, with the measurement behind each row; [Reason] quotes the row.
+//   - a tuning (intel-fast-vpgather, vpgather-beats-manual, sve-beats-neon) is something without which code is only
+//     slower. It comes from a table of processor models, with the measurement behind each row; [Reason] quotes the row.
+//     Only sve-beats-neon comes from the length of vectors, and is not measured yet.
 //
 // A processor that the table does not know has no tunings. Where one is affected by Gather Data Sampling ("Downfall"),
 // Linux is asked whether the mitigation, which makes gathers several times slower, is on.

@@ -50,11 +50,13 @@ const (
 	// VPGATHERBeatsManual is "vpgather-beats-manual", a tuning: the gather instruction beats a gather through
 	// scalar loads.
 	VPGATHERBeatsManual
+	// SVEBeatsNEON is "sve-beats-neon", a tuning: scalable vectors are longer than NEON's.
+	SVEBeatsNEON
 )
 
 const (
-	known        = VPGATHERBeatsManual<<1 - 1
-	tunings      = IntelFastVPGATHER | VPGATHERBeatsManual
+	known        = SVEBeatsNEON<<1 - 1
+	tunings      = IntelFastVPGATHER | VPGATHERBeatsManual | SVEBeatsNEON
 	capabilities = known &^ tunings
 )
 
@@ -75,6 +77,7 @@ var names = [...]string{
 	"arm-sve2",
 	"intel-fast-vpgather",
 	"vpgather-beats-manual",
+	"sve-beats-neon",
 }
 
 // needs says what a capability builds on. Every capability stands below those it needs, so that one walk from
@@ -175,13 +178,15 @@ func Enabled() Set { return enabled }
 func CPU() Processor { return processor }
 
 // Reason says why a tuning is on or off on this processor: in the words of its row in the table of models, of the
-// Linux kernel where that refines the row, or of the override. For anything but one tuning it is empty.
+// Linux kernel where that refines the row, or of the override; or by the length of vectors. For anything but one tuning it is empty.
 func Reason(tuning Set) string {
 	switch tuning {
 	case IntelFastVPGATHER:
 		return reasons.fast
 	case VPGATHERBeatsManual:
 		return reasons.beats
+	case SVEBeatsNEON:
+		return reasons.sve
 	}
 	return ""
 }

@@ -30,6 +30,7 @@ func TestNames(t *testing.T) {
 		ARMSVE2:             "arm-sve2",
 		IntelFastVPGATHER:   "intel-fast-vpgather",
 		VPGATHERBeatsManual: "vpgather-beats-manual",
+		SVEBeatsNEON:        "sve-beats-neon",
 	} {
 		if f.String() != want {
 			t.Errorf("%#x is %q, want %q", uint64(f), f.String(), want)
@@ -92,7 +93,7 @@ func TestKinds(t *testing.T) {
 	if Capabilities()&Tunings() != 0 || Capabilities()|Tunings() != known {
 		t.Errorf("capabilities %v, tunings %v", Capabilities(), Tunings())
 	}
-	if Tunings() != IntelFastVPGATHER|VPGATHERBeatsManual {
+	if Tunings() != IntelFastVPGATHER|VPGATHERBeatsManual|SVEBeatsNEON {
 		t.Errorf("tunings %v", Tunings())
 	}
 }
@@ -122,7 +123,11 @@ func TestThisProcess(t *testing.T) {
 		if Reason(f) == "" {
 			t.Errorf("no reason for %v", f)
 		}
-		if Detected().Has(f) && !Detected().Has(IntelAVX2) {
+		instruction := IntelAVX2
+		if f == SVEBeatsNEON {
+			instruction = ARMSVE
+		}
+		if Detected().Has(f) && !Detected().Has(instruction) {
 			t.Errorf("%v without the instruction", f)
 		}
 	}

@@ -182,7 +182,7 @@ func TestTuneReasons(t *testing.T) {
 }
 
 func TestOverriddenReasons(t *testing.T) {
-	r := tuningReasons{"F", "B"}
+	r := tuningReasons{"F", "B", "S"}
 	const f, b = IntelFastVPGATHER, VPGATHERBeatsManual
 	for _, tt := range []struct {
 		detected, enabled Set
@@ -191,12 +191,30 @@ func TestOverriddenReasons(t *testing.T) {
 		{0, 0, r},
 		{f, f, r},
 		{f | IntelGFNI, f, r},
-		{0, f, tuningReasons{"added by TWOGATHER_HWF (F)", "B"}},
-		{f | b, 0, tuningReasons{"taken away by TWOGATHER_HWF (F)", "taken away by TWOGATHER_HWF (B)"}},
-		{f, b, tuningReasons{"taken away by TWOGATHER_HWF (F)", "added by TWOGATHER_HWF (B)"}},
+		{0, f, tuningReasons{"added by TWOGATHER_HWF (F)", "B", "S"}},
+		{f | b, 0, tuningReasons{"taken away by TWOGATHER_HWF (F)", "taken away by TWOGATHER_HWF (B)", "S"}},
+		{f, b, tuningReasons{"taken away by TWOGATHER_HWF (F)", "added by TWOGATHER_HWF (B)", "S"}},
+		{SVEBeatsNEON, 0, tuningReasons{"F", "B", "taken away by TWOGATHER_HWF (S)"}},
 	} {
 		if got := r.overridden(tt.detected, tt.enabled); got != tt.want {
 			t.Errorf("%v to %v: %+v", tt.detected, tt.enabled, got)
+		}
+	}
+}
+
+func TestTuneSVE(t *testing.T) {
+	for _, tt := range []struct {
+		bytes int
+		want  Set
+		why   string
+	}{
+		{0, 0, "no SVE"},
+		{16, 0, "vectors of 128 bits"},
+		{32, SVEBeatsNEON, "vectors of 256 bits"},
+		{256, SVEBeatsNEON, "vectors of 2048 bits"},
+	} {
+		if got, why := tuneSVE(tt.bytes); got != tt.want || why.sve != tt.why || why.fast == "" || why.beats == "" {
+			t.Errorf("%d bytes: %v, %+v", tt.bytes, got, why)
 		}
 	}
 }

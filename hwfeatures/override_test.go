@@ -12,7 +12,7 @@ import (
 const plain = IntelSSSE3 | IntelPCLMUL | IntelBMI2 | IntelAVX2 | IntelVAESVPCLMUL | IntelGFNI | IntelFastVPGATHER
 
 const knownNames = "intel-ssse3 intel-pclmul intel-bmi2 intel-avx2 intel-vaes-vpclmul intel-gfni intel-avx512 " +
-	"intel-avx512-vbmi arm-neon arm-aes arm-pmull arm-sve arm-sve2 intel-fast-vpgather vpgather-beats-manual"
+	"intel-avx512-vbmi arm-neon arm-aes arm-pmull arm-sve arm-sve2 intel-fast-vpgather vpgather-beats-manual sve-beats-neon"
 
 func TestParseHWF(t *testing.T) {
 	const arm = ARMNEON | ARMAES | ARMPMULL | ARMSVE | ARMSVE2

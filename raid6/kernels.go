@@ -27,6 +27,8 @@ type step struct {
 	correction byte
 	// product is what a partial update multiplies its Q by.
 	product *product
+	// With stream, P and Q go past the caches, as far as the kernel's stride fits. They begin at multiples of 64 bytes.
+	stream int
 }
 
 var noDisks = [2]int{-1, -1}

@@ -178,7 +178,7 @@ func TestTable(t *testing.T) {
 	}{
 		{"step.offset", unsafe.Offsetof(s.offset), 0}, {"step.runs", unsafe.Offsetof(s.runs), 8},
 		{"step.carry", unsafe.Offsetof(s.carry), 32}, {"step.correction", unsafe.Offsetof(s.correction), 40},
-		{"step.product", unsafe.Offsetof(s.product), 48}, {"product.low", unsafe.Offsetof(p.low), 0},
+		{"step.product", unsafe.Offsetof(s.product), 48}, {"step.stream", unsafe.Offsetof(s.stream), 56}, {"product.low", unsafe.Offsetof(p.low), 0},
 		{"product.high", unsafe.Offsetof(p.high), 16}, {"product.matrix", unsafe.Offsetof(p.matrix), 32},
 	} {
 		if o.got != o.want && unsafe.Sizeof(uintptr(0)) == 8 {
@@ -291,6 +291,45 @@ func TestAligned(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestStream has P and Q go past the caches, which an array of many MiB does by itself.
+func TestStream(t *testing.T) {
+	eachKernel(t, func(t *testing.T, i int, c Code) {
+		for _, length := range []int{0, 1, 64, kernels[i].Batch, 5*kernels[i].Batch + 100} {
+			want := testArray(5, length)
+			got := newArray(7, length, 0)
+			for z := range 5 {
+				copy(got[z], want[z])
+			}
+			j := job{op: opSyndrome, data: got[:5], p: got[5], q: got[6], lost: noDisks}
+			j.prepare(c)
+			if j.stream {
+				t.Error("a small array does it by itself")
+			}
+			j.stream = true
+			j.part(0, length)
+			compareDisks(t, fmt.Sprintf("%d bytes", length), got, want)
+		}
+	})
+	if testkit.Boundary() {
+		return
+	}
+	for _, shift := range []int{0, 1} {
+		big := newArray(4, streamFrom/4+100, 0)
+		for z := range big {
+			big[z] = big[z][shift:]
+		}
+		j := job{op: opSyndrome, data: big[:2], p: big[2], q: big[3], lost: noDisks}
+		j.prepare(Code{})
+		if j.stream != (shift == 0) {
+			t.Errorf("an array of %d bytes, %d bytes off: %v", 4*len(big[0]), shift, j.stream)
+		}
+		must(t, Code{}.GenSyndrome(big[:2], big[2], big[3]))
+		if ok, err := Verify(big); !ok || err != nil {
+			t.Errorf("Verify says %v, %v", ok, err)
+		}
+	}
 }
 
 // TestGuards puts every buffer against pages that fault, at its beginning and at its end.

@@ -6,7 +6,7 @@
 
 // func syndromeAVX2x1(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, MMX+
-TEXT ·syndromeAVX2x1(SB), $8-80
+TEXT ·syndromeAVX2x1(SB), $16-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -18,6 +18,8 @@ TEXT ·syndromeAVX2x1(SB), $8-80
 	MOVQ 24(CX), R11
 	MOVQ 32(CX), R12
 	MOVQ R12, (SP)
+	MOVQ 56(CX), R12
+	MOVQ R12, 8(SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -214,9 +216,18 @@ disks07:
 
 finish12:
 	VPXOR   Y14, Y4, Y4
+	CMPQ    8(SP), $+0
+	JNE     through13
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
-	ADDQ    $0x00000020, AX
+	JMP     stored14
+
+through13:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+
+stored14:
+	ADDQ $0x00000020, AX
 
 next02:
 	LEAQ 32(AX), CX
@@ -228,30 +239,30 @@ next02:
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next13
+	JGT     next15
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin14
+	JEQ     begin16
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	JMP     run15
+	JMP     run17
 
-begin14:
+begin16:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run15:
+run17:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run16:
+run18:
 	TESTQ R12, R12
-	JEQ   disks17
+	JEQ   disks19
 
-disk18:
+disk20:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -261,11 +272,11 @@ disk18:
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
 	DECQ    R12
-	JNE     disk18
+	JNE     disk20
 
-disks17:
+disks19:
 	TESTQ   R14, R14
-	JLT     finish19
+	JLT     finish21
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -273,42 +284,42 @@ disks17:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run16
+	JMP     run18
 
-finish19:
+finish21:
 	VPXOR   X14, X4, X4
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next13:
+next15:
 	// 8 bytes
 	LEAQ  8(AX), CX
 	CMPQ  CX, DX
-	JGT   next20
+	JGT   next24
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin21
+	JEQ   begin25
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	JMP   run22
+	JMP   run26
 
-begin21:
+begin25:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run22:
+run26:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run23:
+run27:
 	TESTQ R12, R12
-	JEQ   disks24
+	JEQ   disks28
 
-disk25:
+disk29:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -319,11 +330,11 @@ disk25:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk25
+	JNE     disk29
 
-disks24:
+disks28:
 	TESTQ   R14, R14
-	JLT     finish26
+	JLT     finish30
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -331,42 +342,42 @@ disks24:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run23
+	JMP     run27
 
-finish26:
+finish30:
 	VPXOR X14, X4, X4
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next20:
+next24:
 	// 4 bytes
 	LEAQ  4(AX), CX
 	CMPQ  CX, DX
-	JGT   next27
+	JGT   next33
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin28
+	JEQ   begin34
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	JMP   run29
+	JMP   run35
 
-begin28:
+begin34:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run29:
+run35:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run30:
+run36:
 	TESTQ R12, R12
-	JEQ   disks31
+	JEQ   disks37
 
-disk32:
+disk38:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -377,11 +388,11 @@ disk32:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk32
+	JNE     disk38
 
-disks31:
+disks37:
 	TESTQ   R14, R14
-	JLT     finish33
+	JLT     finish39
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -389,42 +400,42 @@ disks31:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run30
+	JMP     run36
 
-finish33:
+finish39:
 	VPXOR X14, X4, X4
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next27:
+next33:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next34
+	JGT     next42
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin35
+	JEQ     begin43
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run36
+	JMP     run44
 
-begin35:
+begin43:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run36:
+run44:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run37:
+run45:
 	TESTQ R12, R12
-	JEQ   disks38
+	JEQ   disks46
 
-disk39:
+disk47:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -435,11 +446,11 @@ disk39:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk39
+	JNE     disk47
 
-disks38:
+disks46:
 	TESTQ   R14, R14
-	JLT     finish40
+	JLT     finish48
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -447,42 +458,42 @@ disks38:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run37
+	JMP     run45
 
-finish40:
+finish48:
 	VPXOR   X14, X4, X4
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next34:
+next42:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next41
+	JGT     next51
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin42
+	JEQ     begin52
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run43
+	JMP     run53
 
-begin42:
+begin52:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run43:
+run53:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run44:
+run54:
 	TESTQ R12, R12
-	JEQ   disks45
+	JEQ   disks55
 
-disk46:
+disk56:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -493,11 +504,11 @@ disk46:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk46
+	JNE     disk56
 
-disks45:
+disks55:
 	TESTQ   R14, R14
-	JLT     finish47
+	JLT     finish57
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -505,16 +516,21 @@ disks45:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run44
+	JMP     run54
 
-finish47:
+finish57:
 	VPXOR   X14, X4, X4
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
 
-next41:
+next51:
 done01:
+	CMPQ 8(SP), $+0
+	JEQ  end60
+	SFENCE
+
+end60:
 	VZEROUPPER
 	RET
 
@@ -962,7 +978,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $8
 
 // func syndromeAVX2x2(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, MMX+
-TEXT ·syndromeAVX2x2(SB), $8-80
+TEXT ·syndromeAVX2x2(SB), $16-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -974,6 +990,8 @@ TEXT ·syndromeAVX2x2(SB), $8-80
 	MOVQ 24(CX), R11
 	MOVQ 32(CX), R12
 	MOVQ R12, (SP)
+	MOVQ 56(CX), R12
+	MOVQ R12, 8(SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -1252,12 +1270,23 @@ disks07:
 
 finish12:
 	VPXOR   Y14, Y4, Y4
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
 	VPXOR   Y14, Y5, Y5
+	CMPQ    8(SP), $+0
+	JNE     through13
+	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
 	VMOVDQU Y5, 32(SI)(AX*1)
-	ADDQ    $0x00000040, AX
+	JMP     stored14
+
+through13:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y1, 32(DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+	VMOVNTDQ Y5, 32(SI)(AX*1)
+
+stored14:
+	ADDQ $0x00000040, AX
 
 next02:
 	LEAQ 64(AX), CX
@@ -1265,32 +1294,32 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next13
+	JMP next15
 
-visit14:
+visit16:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin15
+	JEQ     begin17
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
-	JMP     run16
+	JMP     run18
 
-begin15:
+begin17:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
 
-run16:
+run18:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run17:
+run19:
 	TESTQ R12, R12
-	JEQ   disks18
+	JEQ   disks20
 
-disk19:
+disk21:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -1300,11 +1329,11 @@ disk19:
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
 	DECQ    R12
-	JNE     disk19
+	JNE     disk21
 
-disks18:
+disks20:
 	TESTQ   R14, R14
-	JLT     finish20
+	JLT     finish22
 	SUBQ    $+24, BX
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
@@ -1312,48 +1341,48 @@ disks18:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run17
+	JMP     run19
 
-finish20:
+finish22:
 	VPXOR   Y14, Y4, Y4
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	ADDQ    $0x00000020, AX
 
-next13:
+next15:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit14
+	JLE  visit16
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next21
+	JGT     next25
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin22
+	JEQ     begin26
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	JMP     run23
+	JMP     run27
 
-begin22:
+begin26:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run23:
+run27:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run24:
+run28:
 	TESTQ R12, R12
-	JEQ   disks25
+	JEQ   disks29
 
-disk26:
+disk30:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -1363,11 +1392,11 @@ disk26:
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
 	DECQ    R12
-	JNE     disk26
+	JNE     disk30
 
-disks25:
+disks29:
 	TESTQ   R14, R14
-	JLT     finish27
+	JLT     finish31
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -1375,42 +1404,42 @@ disks25:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run24
+	JMP     run28
 
-finish27:
+finish31:
 	VPXOR   X14, X4, X4
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next21:
+next25:
 	// 8 bytes
 	LEAQ  8(AX), CX
 	CMPQ  CX, DX
-	JGT   next28
+	JGT   next34
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin29
+	JEQ   begin35
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	JMP   run30
+	JMP   run36
 
-begin29:
+begin35:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run30:
+run36:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run31:
+run37:
 	TESTQ R12, R12
-	JEQ   disks32
+	JEQ   disks38
 
-disk33:
+disk39:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -1421,11 +1450,11 @@ disk33:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk33
+	JNE     disk39
 
-disks32:
+disks38:
 	TESTQ   R14, R14
-	JLT     finish34
+	JLT     finish40
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -1433,42 +1462,42 @@ disks32:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run31
+	JMP     run37
 
-finish34:
+finish40:
 	VPXOR X14, X4, X4
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next28:
+next34:
 	// 4 bytes
 	LEAQ  4(AX), CX
 	CMPQ  CX, DX
-	JGT   next35
+	JGT   next43
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin36
+	JEQ   begin44
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	JMP   run37
+	JMP   run45
 
-begin36:
+begin44:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run37:
+run45:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run38:
+run46:
 	TESTQ R12, R12
-	JEQ   disks39
+	JEQ   disks47
 
-disk40:
+disk48:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -1479,11 +1508,11 @@ disk40:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk40
+	JNE     disk48
 
-disks39:
+disks47:
 	TESTQ   R14, R14
-	JLT     finish41
+	JLT     finish49
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -1491,42 +1520,42 @@ disks39:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run38
+	JMP     run46
 
-finish41:
+finish49:
 	VPXOR X14, X4, X4
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next35:
+next43:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next42
+	JGT     next52
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin43
+	JEQ     begin53
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run44
+	JMP     run54
 
-begin43:
+begin53:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run44:
+run54:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run45:
+run55:
 	TESTQ R12, R12
-	JEQ   disks46
+	JEQ   disks56
 
-disk47:
+disk57:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -1537,11 +1566,11 @@ disk47:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk47
+	JNE     disk57
 
-disks46:
+disks56:
 	TESTQ   R14, R14
-	JLT     finish48
+	JLT     finish58
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -1549,42 +1578,42 @@ disks46:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run45
+	JMP     run55
 
-finish48:
+finish58:
 	VPXOR   X14, X4, X4
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next42:
+next52:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next49
+	JGT     next61
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin50
+	JEQ     begin62
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run51
+	JMP     run63
 
-begin50:
+begin62:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run51:
+run63:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run52:
+run64:
 	TESTQ R12, R12
-	JEQ   disks53
+	JEQ   disks65
 
-disk54:
+disk66:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -1595,11 +1624,11 @@ disk54:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk54
+	JNE     disk66
 
-disks53:
+disks65:
 	TESTQ   R14, R14
-	JLT     finish55
+	JLT     finish67
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -1607,16 +1636,21 @@ disks53:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run52
+	JMP     run64
 
-finish55:
+finish67:
 	VPXOR   X14, X4, X4
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
 
-next49:
+next61:
 done01:
+	CMPQ 8(SP), $+0
+	JEQ  end70
+	SFENCE
+
+end70:
 	VZEROUPPER
 	RET
 
@@ -2193,7 +2227,7 @@ done01:
 
 // func syndromeAVX2x4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, MMX+
-TEXT ·syndromeAVX2x4(SB), $8-80
+TEXT ·syndromeAVX2x4(SB), $16-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -2205,6 +2239,8 @@ TEXT ·syndromeAVX2x4(SB), $8-80
 	MOVQ 24(CX), R11
 	MOVQ 32(CX), R12
 	MOVQ R12, (SP)
+	MOVQ 56(CX), R12
+	MOVQ R12, 8(SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -2655,18 +2691,33 @@ disks07:
 
 finish12:
 	VPXOR   Y14, Y4, Y4
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
 	VPXOR   Y14, Y5, Y5
-	VMOVDQU Y1, 32(DI)(AX*1)
-	VMOVDQU Y5, 32(SI)(AX*1)
 	VPXOR   Y14, Y6, Y6
-	VMOVDQU Y2, 64(DI)(AX*1)
-	VMOVDQU Y6, 64(SI)(AX*1)
 	VPXOR   Y14, Y7, Y7
+	CMPQ    8(SP), $+0
+	JNE     through13
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y2, 64(DI)(AX*1)
 	VMOVDQU Y3, 96(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	VMOVDQU Y5, 32(SI)(AX*1)
+	VMOVDQU Y6, 64(SI)(AX*1)
 	VMOVDQU Y7, 96(SI)(AX*1)
-	ADDQ    $0x00000080, AX
+	JMP     stored14
+
+through13:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y1, 32(DI)(AX*1)
+	VMOVNTDQ Y2, 64(DI)(AX*1)
+	VMOVNTDQ Y3, 96(DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+	VMOVNTDQ Y5, 32(SI)(AX*1)
+	VMOVNTDQ Y6, 64(SI)(AX*1)
+	VMOVNTDQ Y7, 96(SI)(AX*1)
+
+stored14:
+	ADDQ $0x00000080, AX
 
 next02:
 	LEAQ 128(AX), CX
@@ -2674,32 +2725,32 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next13
+	JMP next15
 
-visit14:
+visit16:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin15
+	JEQ     begin17
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
-	JMP     run16
+	JMP     run18
 
-begin15:
+begin17:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
 
-run16:
+run18:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run17:
+run19:
 	TESTQ R12, R12
-	JEQ   disks18
+	JEQ   disks20
 
-disk19:
+disk21:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2709,11 +2760,11 @@ disk19:
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
 	DECQ    R12
-	JNE     disk19
+	JNE     disk21
 
-disks18:
+disks20:
 	TESTQ   R14, R14
-	JLT     finish20
+	JLT     finish22
 	SUBQ    $+24, BX
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
@@ -2721,48 +2772,48 @@ disks18:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run17
+	JMP     run19
 
-finish20:
+finish22:
 	VPXOR   Y14, Y4, Y4
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	ADDQ    $0x00000020, AX
 
-next13:
+next15:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit14
+	JLE  visit16
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next21
+	JGT     next25
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin22
+	JEQ     begin26
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	JMP     run23
+	JMP     run27
 
-begin22:
+begin26:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run23:
+run27:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run24:
+run28:
 	TESTQ R12, R12
-	JEQ   disks25
+	JEQ   disks29
 
-disk26:
+disk30:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2772,11 +2823,11 @@ disk26:
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
 	DECQ    R12
-	JNE     disk26
+	JNE     disk30
 
-disks25:
+disks29:
 	TESTQ   R14, R14
-	JLT     finish27
+	JLT     finish31
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -2784,42 +2835,42 @@ disks25:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run24
+	JMP     run28
 
-finish27:
+finish31:
 	VPXOR   X14, X4, X4
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next21:
+next25:
 	// 8 bytes
 	LEAQ  8(AX), CX
 	CMPQ  CX, DX
-	JGT   next28
+	JGT   next34
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin29
+	JEQ   begin35
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	JMP   run30
+	JMP   run36
 
-begin29:
+begin35:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run30:
+run36:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run31:
+run37:
 	TESTQ R12, R12
-	JEQ   disks32
+	JEQ   disks38
 
-disk33:
+disk39:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2830,11 +2881,11 @@ disk33:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk33
+	JNE     disk39
 
-disks32:
+disks38:
 	TESTQ   R14, R14
-	JLT     finish34
+	JLT     finish40
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -2842,42 +2893,42 @@ disks32:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run31
+	JMP     run37
 
-finish34:
+finish40:
 	VPXOR X14, X4, X4
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next28:
+next34:
 	// 4 bytes
 	LEAQ  4(AX), CX
 	CMPQ  CX, DX
-	JGT   next35
+	JGT   next43
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin36
+	JEQ   begin44
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	JMP   run37
+	JMP   run45
 
-begin36:
+begin44:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run37:
+run45:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run38:
+run46:
 	TESTQ R12, R12
-	JEQ   disks39
+	JEQ   disks47
 
-disk40:
+disk48:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2888,11 +2939,11 @@ disk40:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk40
+	JNE     disk48
 
-disks39:
+disks47:
 	TESTQ   R14, R14
-	JLT     finish41
+	JLT     finish49
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -2900,42 +2951,42 @@ disks39:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run38
+	JMP     run46
 
-finish41:
+finish49:
 	VPXOR X14, X4, X4
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next35:
+next43:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next42
+	JGT     next52
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin43
+	JEQ     begin53
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run44
+	JMP     run54
 
-begin43:
+begin53:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run44:
+run54:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run45:
+run55:
 	TESTQ R12, R12
-	JEQ   disks46
+	JEQ   disks56
 
-disk47:
+disk57:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2946,11 +2997,11 @@ disk47:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk47
+	JNE     disk57
 
-disks46:
+disks56:
 	TESTQ   R14, R14
-	JLT     finish48
+	JLT     finish58
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -2958,42 +3009,42 @@ disks46:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run45
+	JMP     run55
 
-finish48:
+finish58:
 	VPXOR   X14, X4, X4
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next42:
+next52:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next49
+	JGT     next61
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin50
+	JEQ     begin62
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run51
+	JMP     run63
 
-begin50:
+begin62:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run51:
+run63:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run52:
+run64:
 	TESTQ R12, R12
-	JEQ   disks53
+	JEQ   disks65
 
-disk54:
+disk66:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -3004,11 +3055,11 @@ disk54:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk54
+	JNE     disk66
 
-disks53:
+disks65:
 	TESTQ   R14, R14
-	JLT     finish55
+	JLT     finish67
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -3016,16 +3067,21 @@ disks53:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run52
+	JMP     run64
 
-finish55:
+finish67:
 	VPXOR   X14, X4, X4
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
 
-next49:
+next61:
 done01:
+	CMPQ 8(SP), $+0
+	JEQ  end70
+	SFENCE
+
+end70:
 	VZEROUPPER
 	RET
 

@@ -6,7 +6,7 @@
 
 // func syndromeAVX2GFNIx1(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, GFNI, MMX+
-TEXT ·syndromeAVX2GFNIx1(SB), $8-80
+TEXT ·syndromeAVX2GFNIx1(SB), $16-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -18,6 +18,8 @@ TEXT ·syndromeAVX2GFNIx1(SB), $8-80
 	MOVQ 24(CX), R11
 	MOVQ 32(CX), R12
 	MOVQ R12, (SP)
+	MOVQ 56(CX), R12
+	MOVQ R12, 8(SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -180,9 +182,18 @@ disks07:
 	JMP            run06
 
 finish12:
+	CMPQ    8(SP), $+0
+	JNE     through13
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
-	ADDQ    $0x00000020, AX
+	JMP     stored14
+
+through13:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+
+stored14:
+	ADDQ $0x00000020, AX
 
 next02:
 	LEAQ 32(AX), CX
@@ -194,30 +205,30 @@ next02:
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next13
+	JGT     next15
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin14
+	JEQ     begin16
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	JMP     run15
+	JMP     run17
 
-begin14:
+begin16:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run15:
+run17:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run16:
+run18:
 	TESTQ R12, R12
-	JEQ   disks17
+	JEQ   disks19
 
-disk18:
+disk20:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -225,51 +236,51 @@ disk18:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
 	DECQ           R12
-	JNE            disk18
+	JNE            disk20
 
-disks17:
+disks19:
 	TESTQ          R14, R14
-	JLT            finish19
+	JLT            finish21
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run16
+	JMP            run18
 
-finish19:
+finish21:
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next13:
+next15:
 	// 8 bytes
 	LEAQ  8(AX), CX
 	CMPQ  CX, DX
-	JGT   next20
+	JGT   next24
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin21
+	JEQ   begin25
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	JMP   run22
+	JMP   run26
 
-begin21:
+begin25:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run22:
+run26:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run23:
+run27:
 	TESTQ R12, R12
-	JEQ   disks24
+	JEQ   disks28
 
-disk25:
+disk29:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -278,51 +289,51 @@ disk25:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk25
+	JNE            disk29
 
-disks24:
+disks28:
 	TESTQ          R14, R14
-	JLT            finish26
+	JLT            finish30
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run23
+	JMP            run27
 
-finish26:
+finish30:
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next20:
+next24:
 	// 4 bytes
 	LEAQ  4(AX), CX
 	CMPQ  CX, DX
-	JGT   next27
+	JGT   next33
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin28
+	JEQ   begin34
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	JMP   run29
+	JMP   run35
 
-begin28:
+begin34:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run29:
+run35:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run30:
+run36:
 	TESTQ R12, R12
-	JEQ   disks31
+	JEQ   disks37
 
-disk32:
+disk38:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -331,51 +342,51 @@ disk32:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk32
+	JNE            disk38
 
-disks31:
+disks37:
 	TESTQ          R14, R14
-	JLT            finish33
+	JLT            finish39
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run30
+	JMP            run36
 
-finish33:
+finish39:
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next27:
+next33:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next34
+	JGT     next42
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin35
+	JEQ     begin43
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run36
+	JMP     run44
 
-begin35:
+begin43:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run36:
+run44:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run37:
+run45:
 	TESTQ R12, R12
-	JEQ   disks38
+	JEQ   disks46
 
-disk39:
+disk47:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -384,51 +395,51 @@ disk39:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk39
+	JNE            disk47
 
-disks38:
+disks46:
 	TESTQ          R14, R14
-	JLT            finish40
+	JLT            finish48
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run37
+	JMP            run45
 
-finish40:
+finish48:
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next34:
+next42:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next41
+	JGT     next51
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin42
+	JEQ     begin52
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run43
+	JMP     run53
 
-begin42:
+begin52:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run43:
+run53:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run44:
+run54:
 	TESTQ R12, R12
-	JEQ   disks45
+	JEQ   disks55
 
-disk46:
+disk56:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -437,25 +448,30 @@ disk46:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk46
+	JNE            disk56
 
-disks45:
+disks55:
 	TESTQ          R14, R14
-	JLT            finish47
+	JLT            finish57
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run44
+	JMP            run54
 
-finish47:
+finish57:
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
 
-next41:
+next51:
 done01:
+	CMPQ 8(SP), $+0
+	JEQ  end60
+	SFENCE
+
+end60:
 	VZEROUPPER
 	RET
 
@@ -811,7 +827,7 @@ done01:
 
 // func syndromeAVX2GFNIx2(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, GFNI, MMX+
-TEXT ·syndromeAVX2GFNIx2(SB), $8-80
+TEXT ·syndromeAVX2GFNIx2(SB), $16-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -823,6 +839,8 @@ TEXT ·syndromeAVX2GFNIx2(SB), $8-80
 	MOVQ 24(CX), R11
 	MOVQ 32(CX), R12
 	MOVQ R12, (SP)
+	MOVQ 56(CX), R12
+	MOVQ R12, 8(SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -1035,11 +1053,22 @@ disks07:
 	JMP            run06
 
 finish12:
+	CMPQ    8(SP), $+0
+	JNE     through13
 	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
 	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
 	VMOVDQU Y5, 32(SI)(AX*1)
-	ADDQ    $0x00000040, AX
+	JMP     stored14
+
+through13:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y1, 32(DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+	VMOVNTDQ Y5, 32(SI)(AX*1)
+
+stored14:
+	ADDQ $0x00000040, AX
 
 next02:
 	LEAQ 64(AX), CX
@@ -1047,32 +1076,32 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next13
+	JMP next15
 
-visit14:
+visit16:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin15
+	JEQ     begin17
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
-	JMP     run16
+	JMP     run18
 
-begin15:
+begin17:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
 
-run16:
+run18:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run17:
+run19:
 	TESTQ R12, R12
-	JEQ   disks18
+	JEQ   disks20
 
-disk19:
+disk21:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1080,57 +1109,57 @@ disk19:
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	DECQ           R12
-	JNE            disk19
+	JNE            disk21
 
-disks18:
+disks20:
 	TESTQ          R14, R14
-	JLT            finish20
+	JLT            finish22
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run17
+	JMP            run19
 
-finish20:
+finish22:
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	ADDQ    $0x00000020, AX
 
-next13:
+next15:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit14
+	JLE  visit16
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next21
+	JGT     next25
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin22
+	JEQ     begin26
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	JMP     run23
+	JMP     run27
 
-begin22:
+begin26:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run23:
+run27:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run24:
+run28:
 	TESTQ R12, R12
-	JEQ   disks25
+	JEQ   disks29
 
-disk26:
+disk30:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1138,51 +1167,51 @@ disk26:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
 	DECQ           R12
-	JNE            disk26
+	JNE            disk30
 
-disks25:
+disks29:
 	TESTQ          R14, R14
-	JLT            finish27
+	JLT            finish31
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run24
+	JMP            run28
 
-finish27:
+finish31:
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next21:
+next25:
 	// 8 bytes
 	LEAQ  8(AX), CX
 	CMPQ  CX, DX
-	JGT   next28
+	JGT   next34
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin29
+	JEQ   begin35
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	JMP   run30
+	JMP   run36
 
-begin29:
+begin35:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run30:
+run36:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run31:
+run37:
 	TESTQ R12, R12
-	JEQ   disks32
+	JEQ   disks38
 
-disk33:
+disk39:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1191,51 +1220,51 @@ disk33:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk33
+	JNE            disk39
 
-disks32:
+disks38:
 	TESTQ          R14, R14
-	JLT            finish34
+	JLT            finish40
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run31
+	JMP            run37
 
-finish34:
+finish40:
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next28:
+next34:
 	// 4 bytes
 	LEAQ  4(AX), CX
 	CMPQ  CX, DX
-	JGT   next35
+	JGT   next43
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin36
+	JEQ   begin44
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	JMP   run37
+	JMP   run45
 
-begin36:
+begin44:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run37:
+run45:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run38:
+run46:
 	TESTQ R12, R12
-	JEQ   disks39
+	JEQ   disks47
 
-disk40:
+disk48:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1244,51 +1273,51 @@ disk40:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk40
+	JNE            disk48
 
-disks39:
+disks47:
 	TESTQ          R14, R14
-	JLT            finish41
+	JLT            finish49
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run38
+	JMP            run46
 
-finish41:
+finish49:
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next35:
+next43:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next42
+	JGT     next52
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin43
+	JEQ     begin53
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run44
+	JMP     run54
 
-begin43:
+begin53:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run44:
+run54:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run45:
+run55:
 	TESTQ R12, R12
-	JEQ   disks46
+	JEQ   disks56
 
-disk47:
+disk57:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1297,51 +1326,51 @@ disk47:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk47
+	JNE            disk57
 
-disks46:
+disks56:
 	TESTQ          R14, R14
-	JLT            finish48
+	JLT            finish58
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run45
+	JMP            run55
 
-finish48:
+finish58:
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next42:
+next52:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next49
+	JGT     next61
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin50
+	JEQ     begin62
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run51
+	JMP     run63
 
-begin50:
+begin62:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run51:
+run63:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run52:
+run64:
 	TESTQ R12, R12
-	JEQ   disks53
+	JEQ   disks65
 
-disk54:
+disk66:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1350,25 +1379,30 @@ disk54:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk54
+	JNE            disk66
 
-disks53:
+disks65:
 	TESTQ          R14, R14
-	JLT            finish55
+	JLT            finish67
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run52
+	JMP            run64
 
-finish55:
+finish67:
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
 
-next49:
+next61:
 done01:
+	CMPQ 8(SP), $+0
+	JEQ  end70
+	SFENCE
+
+end70:
 	VZEROUPPER
 	RET
 
@@ -1810,7 +1844,7 @@ done01:
 
 // func syndromeAVX2GFNIx4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, GFNI, MMX+
-TEXT ·syndromeAVX2GFNIx4(SB), $8-80
+TEXT ·syndromeAVX2GFNIx4(SB), $16-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -1822,6 +1856,8 @@ TEXT ·syndromeAVX2GFNIx4(SB), $8-80
 	MOVQ 24(CX), R11
 	MOVQ 32(CX), R12
 	MOVQ R12, (SP)
+	MOVQ 56(CX), R12
+	MOVQ R12, 8(SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -2142,15 +2178,30 @@ disks07:
 	JMP            run06
 
 finish12:
+	CMPQ    8(SP), $+0
+	JNE     through13
 	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
 	VMOVDQU Y1, 32(DI)(AX*1)
-	VMOVDQU Y5, 32(SI)(AX*1)
 	VMOVDQU Y2, 64(DI)(AX*1)
-	VMOVDQU Y6, 64(SI)(AX*1)
 	VMOVDQU Y3, 96(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	VMOVDQU Y5, 32(SI)(AX*1)
+	VMOVDQU Y6, 64(SI)(AX*1)
 	VMOVDQU Y7, 96(SI)(AX*1)
-	ADDQ    $0x00000080, AX
+	JMP     stored14
+
+through13:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y1, 32(DI)(AX*1)
+	VMOVNTDQ Y2, 64(DI)(AX*1)
+	VMOVNTDQ Y3, 96(DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+	VMOVNTDQ Y5, 32(SI)(AX*1)
+	VMOVNTDQ Y6, 64(SI)(AX*1)
+	VMOVNTDQ Y7, 96(SI)(AX*1)
+
+stored14:
+	ADDQ $0x00000080, AX
 
 next02:
 	LEAQ 128(AX), CX
@@ -2158,32 +2209,32 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next13
+	JMP next15
 
-visit14:
+visit16:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin15
+	JEQ     begin17
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
-	JMP     run16
+	JMP     run18
 
-begin15:
+begin17:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
 
-run16:
+run18:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run17:
+run19:
 	TESTQ R12, R12
-	JEQ   disks18
+	JEQ   disks20
 
-disk19:
+disk21:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2191,57 +2242,57 @@ disk19:
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	DECQ           R12
-	JNE            disk19
+	JNE            disk21
 
-disks18:
+disks20:
 	TESTQ          R14, R14
-	JLT            finish20
+	JLT            finish22
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run17
+	JMP            run19
 
-finish20:
+finish22:
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	ADDQ    $0x00000020, AX
 
-next13:
+next15:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit14
+	JLE  visit16
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next21
+	JGT     next25
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin22
+	JEQ     begin26
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	JMP     run23
+	JMP     run27
 
-begin22:
+begin26:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run23:
+run27:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run24:
+run28:
 	TESTQ R12, R12
-	JEQ   disks25
+	JEQ   disks29
 
-disk26:
+disk30:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2249,51 +2300,51 @@ disk26:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
 	DECQ           R12
-	JNE            disk26
+	JNE            disk30
 
-disks25:
+disks29:
 	TESTQ          R14, R14
-	JLT            finish27
+	JLT            finish31
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run24
+	JMP            run28
 
-finish27:
+finish31:
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next21:
+next25:
 	// 8 bytes
 	LEAQ  8(AX), CX
 	CMPQ  CX, DX
-	JGT   next28
+	JGT   next34
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin29
+	JEQ   begin35
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	JMP   run30
+	JMP   run36
 
-begin29:
+begin35:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run30:
+run36:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run31:
+run37:
 	TESTQ R12, R12
-	JEQ   disks32
+	JEQ   disks38
 
-disk33:
+disk39:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2302,51 +2353,51 @@ disk33:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk33
+	JNE            disk39
 
-disks32:
+disks38:
 	TESTQ          R14, R14
-	JLT            finish34
+	JLT            finish40
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run31
+	JMP            run37
 
-finish34:
+finish40:
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next28:
+next34:
 	// 4 bytes
 	LEAQ  4(AX), CX
 	CMPQ  CX, DX
-	JGT   next35
+	JGT   next43
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin36
+	JEQ   begin44
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	JMP   run37
+	JMP   run45
 
-begin36:
+begin44:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run37:
+run45:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run38:
+run46:
 	TESTQ R12, R12
-	JEQ   disks39
+	JEQ   disks47
 
-disk40:
+disk48:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2355,51 +2406,51 @@ disk40:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk40
+	JNE            disk48
 
-disks39:
+disks47:
 	TESTQ          R14, R14
-	JLT            finish41
+	JLT            finish49
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run38
+	JMP            run46
 
-finish41:
+finish49:
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next35:
+next43:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next42
+	JGT     next52
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin43
+	JEQ     begin53
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run44
+	JMP     run54
 
-begin43:
+begin53:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run44:
+run54:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run45:
+run55:
 	TESTQ R12, R12
-	JEQ   disks46
+	JEQ   disks56
 
-disk47:
+disk57:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2408,51 +2459,51 @@ disk47:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk47
+	JNE            disk57
 
-disks46:
+disks56:
 	TESTQ          R14, R14
-	JLT            finish48
+	JLT            finish58
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run45
+	JMP            run55
 
-finish48:
+finish58:
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next42:
+next52:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next49
+	JGT     next61
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin50
+	JEQ     begin62
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run51
+	JMP     run63
 
-begin50:
+begin62:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run51:
+run63:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run52:
+run64:
 	TESTQ R12, R12
-	JEQ   disks53
+	JEQ   disks65
 
-disk54:
+disk66:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2461,25 +2512,30 @@ disk54:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk54
+	JNE            disk66
 
-disks53:
+disks65:
 	TESTQ          R14, R14
-	JLT            finish55
+	JLT            finish67
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run52
+	JMP            run64
 
-finish55:
+finish67:
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
 
-next49:
+next61:
 done01:
+	CMPQ 8(SP), $+0
+	JEQ  end70
+	SFENCE
+
+end70:
 	VZEROUPPER
 	RET
 

@@ -6,7 +6,7 @@
 
 // func syndromeAVX512x1(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·syndromeAVX512x1(SB), $8-80
+TEXT ·syndromeAVX512x1(SB), $16-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -18,6 +18,8 @@ TEXT ·syndromeAVX512x1(SB), $8-80
 	MOVQ 24(CX), R11
 	MOVQ 32(CX), R12
 	MOVQ R12, (SP)
+	MOVQ 56(CX), R12
+	MOVQ R12, 8(SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -192,9 +194,18 @@ disks07:
 
 finish12:
 	VPXORQ    Z14, Z4, Z4
+	CMPQ      8(SP), $+0
+	JNE       through13
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
-	ADDQ      $0x00000040, AX
+	JMP       stored14
+
+through13:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+
+stored14:
+	ADDQ $0x00000040, AX
 
 next02:
 	LEAQ 64(AX), CX
@@ -211,27 +222,27 @@ next02:
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
 	CMPQ       (SP), $+0
-	JEQ        begin14
+	JEQ        begin16
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run15
+	JMP        run17
 
-begin14:
+begin16:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
 
-run15:
+run17:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run16:
+run18:
 	TESTQ R12, R12
-	JEQ   disks17
+	JEQ   disks19
 
-disk18:
+disk20:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -242,11 +253,11 @@ disk18:
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
 	DECQ       R12
-	JNE        disk18
+	JNE        disk20
 
-disks17:
+disks19:
 	TESTQ   R14, R14
-	JLT     finish19
+	JLT     finish21
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -254,14 +265,19 @@ disks17:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run16
+	JMP     run18
 
-finish19:
+finish21:
 	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
 
 done01:
+	CMPQ 8(SP), $+0
+	JEQ  end24
+	SFENCE
+
+end24:
 	VZEROUPPER
 	RET
 
@@ -506,7 +522,7 @@ GLOBL nibbles<>(SB), RODATA|NOPTR, $8
 
 // func syndromeAVX512x2(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·syndromeAVX512x2(SB), $8-80
+TEXT ·syndromeAVX512x2(SB), $16-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -518,6 +534,8 @@ TEXT ·syndromeAVX512x2(SB), $8-80
 	MOVQ 24(CX), R11
 	MOVQ 32(CX), R12
 	MOVQ R12, (SP)
+	MOVQ 56(CX), R12
+	MOVQ R12, 8(SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -767,12 +785,23 @@ disks07:
 
 finish12:
 	VPXORQ    Z14, Z4, Z4
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
 	VPXORQ    Z14, Z5, Z5
+	CMPQ      8(SP), $+0
+	JNE       through13
+	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z1, 64(DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
 	VMOVDQU64 Z5, 64(SI)(AX*1)
-	ADDQ      $0x00000080, AX
+	JMP       stored14
+
+through13:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z1, 64(DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+	VMOVNTDQ Z5, 64(SI)(AX*1)
+
+stored14:
+	ADDQ $0x00000080, AX
 
 next02:
 	LEAQ 128(AX), CX
@@ -780,32 +809,32 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next13
+	JMP next15
 
-visit14:
+visit16:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin15
+	JEQ       begin17
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run16
+	JMP       run18
 
-begin15:
+begin17:
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 
-run16:
+run18:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run17:
+run19:
 	TESTQ R12, R12
-	JEQ   disks18
+	JEQ   disks20
 
-disk19:
+disk21:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -814,11 +843,11 @@ disk19:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
 	DECQ       R12
-	JNE        disk19
+	JNE        disk21
 
-disks18:
+disks20:
 	TESTQ   R14, R14
-	JLT     finish20
+	JLT     finish22
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -826,18 +855,18 @@ disks18:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run17
+	JMP     run19
 
-finish20:
+finish22:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next13:
+next15:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit14
+	JLE  visit16
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -849,27 +878,27 @@ next13:
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
 	CMPQ       (SP), $+0
-	JEQ        begin22
+	JEQ        begin26
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run23
+	JMP        run27
 
-begin22:
+begin26:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
 
-run23:
+run27:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run24:
+run28:
 	TESTQ R12, R12
-	JEQ   disks25
+	JEQ   disks29
 
-disk26:
+disk30:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -880,11 +909,11 @@ disk26:
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
 	DECQ       R12
-	JNE        disk26
+	JNE        disk30
 
-disks25:
+disks29:
 	TESTQ   R14, R14
-	JLT     finish27
+	JLT     finish31
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -892,14 +921,19 @@ disks25:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run24
+	JMP     run28
 
-finish27:
+finish31:
 	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
 
 done01:
+	CMPQ 8(SP), $+0
+	JEQ  end34
+	SFENCE
+
+end34:
 	VZEROUPPER
 	RET
 
@@ -1265,7 +1299,7 @@ done01:
 
 // func syndromeAVX512x4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·syndromeAVX512x4(SB), $8-80
+TEXT ·syndromeAVX512x4(SB), $16-80
 	// The disks from the last one down
 	MOVQ s+72(FP), CX
 	MOVQ data_base+48(FP), BX
@@ -1277,6 +1311,8 @@ TEXT ·syndromeAVX512x4(SB), $8-80
 	MOVQ 24(CX), R11
 	MOVQ 32(CX), R12
 	MOVQ R12, (SP)
+	MOVQ 56(CX), R12
+	MOVQ R12, 8(SP)
 
 	// The chunk from the offset on
 	MOVQ         (CX), AX
@@ -1676,18 +1712,33 @@ disks07:
 
 finish12:
 	VPXORQ    Z14, Z4, Z4
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
 	VPXORQ    Z14, Z5, Z5
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z5, 64(SI)(AX*1)
 	VPXORQ    Z14, Z6, Z6
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z6, 128(SI)(AX*1)
 	VPXORQ    Z14, Z7, Z7
+	CMPQ      8(SP), $+0
+	JNE       through13
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	VMOVDQU64 Z2, 128(DI)(AX*1)
 	VMOVDQU64 Z3, 192(DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	VMOVDQU64 Z5, 64(SI)(AX*1)
+	VMOVDQU64 Z6, 128(SI)(AX*1)
 	VMOVDQU64 Z7, 192(SI)(AX*1)
-	ADDQ      $0x00000100, AX
+	JMP       stored14
+
+through13:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z1, 64(DI)(AX*1)
+	VMOVNTDQ Z2, 128(DI)(AX*1)
+	VMOVNTDQ Z3, 192(DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+	VMOVNTDQ Z5, 64(SI)(AX*1)
+	VMOVNTDQ Z6, 128(SI)(AX*1)
+	VMOVNTDQ Z7, 192(SI)(AX*1)
+
+stored14:
+	ADDQ $0x00000100, AX
 
 next02:
 	LEAQ 256(AX), CX
@@ -1695,32 +1746,32 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next13
+	JMP next15
 
-visit14:
+visit16:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin15
+	JEQ       begin17
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run16
+	JMP       run18
 
-begin15:
+begin17:
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 
-run16:
+run18:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run17:
+run19:
 	TESTQ R12, R12
-	JEQ   disks18
+	JEQ   disks20
 
-disk19:
+disk21:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1729,11 +1780,11 @@ disk19:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
 	DECQ       R12
-	JNE        disk19
+	JNE        disk21
 
-disks18:
+disks20:
 	TESTQ   R14, R14
-	JLT     finish20
+	JLT     finish22
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -1741,18 +1792,18 @@ disks18:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run17
+	JMP     run19
 
-finish20:
+finish22:
 	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next13:
+next15:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit14
+	JLE  visit16
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -1764,27 +1815,27 @@ next13:
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
 	CMPQ       (SP), $+0
-	JEQ        begin22
+	JEQ        begin26
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run23
+	JMP        run27
 
-begin22:
+begin26:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
 
-run23:
+run27:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run24:
+run28:
 	TESTQ R12, R12
-	JEQ   disks25
+	JEQ   disks29
 
-disk26:
+disk30:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1795,11 +1846,11 @@ disk26:
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
 	DECQ       R12
-	JNE        disk26
+	JNE        disk30
 
-disks25:
+disks29:
 	TESTQ   R14, R14
-	JLT     finish27
+	JLT     finish31
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -1807,14 +1858,19 @@ disks25:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run24
+	JMP     run28
 
-finish27:
+finish31:
 	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
 
 done01:
+	CMPQ 8(SP), $+0
+	JEQ  end34
+	SFENCE
+
+end34:
 	VZEROUPPER
 	RET
 

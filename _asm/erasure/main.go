@@ -5,6 +5,7 @@ package main
 import (
 	"log"
 
+	"github.com/twogather/twogather/_asm/internal/arm64"
 	"github.com/twogather/twogather/_asm/internal/output"
 )
 
@@ -27,6 +28,17 @@ func main() {
 			k.write(a)
 		}
 		if err := output.Assembly(a.Context, command, "erasure", dir+f.name); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for _, f := range []struct {
+		name string
+		file *arm64.File
+	}{
+		{"kernels_neon_arm64", writeNEON()},
+		{"kernels_sve_arm64", writeSVE()},
+	} {
+		if err := output.Arm64(f.file, dir+f.name); err != nil {
 			log.Fatal(err)
 		}
 	}

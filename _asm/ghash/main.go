@@ -16,9 +16,7 @@ const (
 func main() {
 	log.SetFlags(0)
 	check(output.Assembly(writeProducts(), command, "ghash", dir+"ghash_amd64"))
-	pmull := writePMULL()
-	check(output.WriteFile(dir+"ghash_arm64.s", pmull.Text.Bytes()))
-	check(output.WriteFile(dir+"ghash_arm64.go", pmull.Stubs.Bytes()))
+	check(output.Arm64(writePMULL(), dir+"ghash_arm64"))
 }
 
 func check(err error) {

@@ -1,5 +1,5 @@
-// Command hwfeatures writes the two instructions that Go has no function for: CPUID and XGETBV. What their answers mean
-// is decided in Go, where tests can feed made-up processors. It is run from the directory _asm.
+// Command hwfeatures writes the instructions that Go has no function for: CPUID, XGETBV, and arm64's CNTB. What their answers
+// mean is decided in Go, where tests can feed made-up processors. It is run from the directory _asm.
 package main
 
 import (
@@ -10,18 +10,35 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
+	"github.com/twogather/twogather/_asm/internal/arm64"
 	"github.com/twogather/twogather/_asm/internal/output"
 )
 
+const command = "go run ./hwfeatures"
+
 func main() {
 	log.SetFlags(0)
+	check(output.Arm64(vectorBytes(), "../hwfeatures/vectorbytes_arm64"))
 	a := build.NewContext()
 	a.ConstraintExpr("!purego")
 	cpuid(a)
 	xgetbv(a)
-	if err := output.Assembly(a, "go run ./hwfeatures", "hwfeatures", "../hwfeatures/cpuid_amd64"); err != nil {
+	check(output.Assembly(a, command, "hwfeatures", "../hwfeatures/cpuid_amd64"))
+}
+
+func check(err error) {
+	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+func vectorBytes() *arm64.File {
+	f := arm64.New(command, "hwfeatures")
+	f.Function("vectorBytes", "() int", 0, 8, "vectorBytes returns the length of SVE's vectors. It faults without SVE.")
+	f.XVectors(1, 0)
+	f.Op("MOVD", arm64.X(0), "ret+0(FP)")
+	f.Op("RET")
+	return f
 }
 
 func cpuid(a *build.Context) {

@@ -35,6 +35,7 @@ const (
 	stepCarry      = 32
 	stepCorrection = 40
 	stepProduct    = 48
+	stepStream     = 56
 
 	productLow    = 0
 	productHigh   = 16

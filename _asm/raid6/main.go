@@ -5,6 +5,7 @@ package main
 import (
 	"log"
 
+	"github.com/twogather/twogather/_asm/internal/arm64"
 	"github.com/twogather/twogather/_asm/internal/output"
 )
 
@@ -25,6 +26,17 @@ func main() {
 		{"syndrome_avx512gfni", instructionSet{name: "AVX512GFNI", bytes: 64, gfni: true}},
 	} {
 		if err := output.Assembly(write(f.set).Context, command, "raid6", dir+f.name); err != nil {
+			log.Fatal(err)
+		}
+	}
+	for _, f := range []struct {
+		name string
+		file *arm64.File
+	}{
+		{"syndrome_neon_arm64", writeNEON()},
+		{"syndrome_sve_arm64", writeSVE()},
+	} {
+		if err := output.Arm64(f.file, dir+f.name); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -40,7 +40,7 @@ func (a *assembler) recoverData() {
 			a.add(v, p, x)
 			a.store(v, x, chunk(pointerY, v, u))
 		}
-	})
+	}, nil)
 }
 
 // recoverP builds an instruction set's function for a lost data disk and P.
@@ -66,5 +66,5 @@ func (a *assembler) recoverP() {
 			a.add(v, x, p)
 			a.store(v, p, chunk(pointerP, v, u))
 		}
-	})
+	}, nil)
 }

@@ -47,6 +47,13 @@ func (f *newFile) WriteAt(b []byte, offset int64) (int, error) {
 	return f.File.WriteAt(b, offset)
 }
 
+func (f *newFile) Sync() error {
+	if err := fault("sync", f.path); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}
+
 // existsError says that a file is not overwritten.
 func existsError(path string) error { return fmt.Errorf("%s exists; --force replaces it", path) }
 
@@ -80,9 +87,6 @@ func (b *batch) create(path string, perm fs.FileMode, replace bool) (*newFile, e
 func (b *batch) commit(ctx context.Context) error {
 	for _, f := range b.files {
 		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := fault("sync", f.path); err != nil {
 			return err
 		}
 		if err := f.Sync(); err != nil {

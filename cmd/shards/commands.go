@@ -328,11 +328,8 @@ func (s *session) join(words []string) error {
 		if err = s.joinInto(out, c); !errors.Is(err, errLost) {
 			break
 		}
-		// Others may do. They have to: each time one less is good.
+		// Others may do; each time one less is good. What is written so far is written over.
 		if err := c.check(); err != nil {
-			return err
-		}
-		if err := out.Truncate(0); err != nil {
 			return err
 		}
 		if _, err := out.Seek(0, io.SeekStart); err != nil {

@@ -304,6 +304,17 @@ func TestInterruptedAtEachStep(t *testing.T) {
 	}
 }
 
+// An interrupt is obeyed before everything is read.
+func TestInterruptedReading(t *testing.T) {
+	path := encoded(t, 2, 1, 1000)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs strings.Builder
+	if status := run(ctx, []string{"verify", path}, &out, &errs); status != 130 || out.String() != "" {
+		t.Errorf("status %d, stdout %q", status, out.String())
+	}
+}
+
 // Every file is on the disk before any has its name, and the directory is after.
 func TestOrderOfSteps(t *testing.T) {
 	for _, s := range scenarios(t, 3*smallUnit) {

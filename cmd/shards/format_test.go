@@ -152,7 +152,16 @@ func TestHeaderRefused(t *testing.T) {
 		}
 	}
 
+	// The identifier follows from the rest.
 	header, _ := sampleHeader()
+	header[16]++
+	check := sha256.Sum256(header[:len(header)-sha256.Size])
+	copy(header[len(header)-sha256.Size:], check[:])
+	if _, _, err := readHeader(bytes.NewReader(header)); !errors.Is(err, errHeader) {
+		t.Errorf("another identifier: %v", err)
+	}
+
+	header, _ = sampleHeader()
 	header[8] = 2
 	if _, _, err := readHeader(bytes.NewReader(header)); !errors.Is(err, errHeader) {
 		t.Errorf("a damaged version: %v", err)

@@ -290,6 +290,9 @@ func TestMixedSets(t *testing.T) {
 		"other set": {func(t *testing.T, path string) string {
 			return write(t, shardPath(path, 3), other)
 		}, "of another set: it is of file, as encoded with 3+2 shards"},
+		"other set first": {func(t *testing.T, path string) string {
+			return write(t, shardPath(path, 0), other)
+		}, "of another set: it is of file, as encoded with 3+2 shards"},
 		"other version": {func(t *testing.T, path string) string {
 			b := read(t, shardPath(path, 2))
 			size := int(b[12]) + int(b[13])<<8
@@ -539,7 +542,10 @@ func withFault(t *testing.T, f func(step, path string) error) {
 // A file that changes while it is encoded is noticed, and so is a shard file while it is read.
 func TestFileChanges(t *testing.T) {
 	for name, change := range map[string]func(path string){
-		"longer":  func(path string) { os.WriteFile(path, content(10_001), 0) },
+		"longer": func(path string) {
+			os.WriteFile(path, content(10_001), 0)
+			os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0))
+		},
 		"shorter": func(path string) { os.Truncate(path, 5000) },
 		"other": func(path string) {
 			os.WriteFile(path, content(10_000)[1:], 0)

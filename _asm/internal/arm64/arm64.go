@@ -3,6 +3,7 @@ package arm64
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,9 @@ type (
 )
 
 func (v V) String() string { return fmt.Sprintf("V%d", int(v)) }
+
+// Scalar names the register in instructions on single numbers.
+func (v V) Scalar() string { return fmt.Sprintf("F%d", int(v)) }
 
 func (x X) String() string {
 	if x == 18 || x > 26 {
@@ -41,9 +45,19 @@ const (
 func (a Arrangement) Of(v V) string { return v.String() + "." + string(a) }
 
 // Four names v and the three registers that follow it.
-func (a Arrangement) Four(v V) string {
-	return fmt.Sprintf("[%s, %s, %s, %s]", a.Of(v), a.Of(v+1), a.Of(v+2), a.Of(v+3))
+func (a Arrangement) Four(v V) string { return a.List(v, 4) }
+
+// List names n registers, at most four, from v on.
+func (a Arrangement) List(v V, n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = a.Of(v + V(i))
+	}
+	return "[" + strings.Join(names, ", ") + "]"
 }
+
+// Element names one element of a register.
+func (a Arrangement) Element(v V, i int) string { return fmt.Sprintf("%v.%s[%d]", v, a[:1], i) }
 
 // A File collects a file of assembly and its stubs.
 type File struct {
@@ -64,6 +78,16 @@ func New(command, pkg string) *File {
 func (f *File) Function(name, signature string, frame, arguments int, doc ...string) {
 	fmt.Fprintf(&f.Text, "\n// func %s%s\nTEXT ·%s(SB), 0, $%d-%d\n", name, signature, name, frame, arguments)
 	fmt.Fprintf(&f.Stubs, "\n// %s\n//\n//go:noescape\nfunc %s%s\n", strings.Join(doc, "\n// "), name, signature)
+}
+
+// Data prints read-only data, a multiple of eight bytes, and returns what Op takes for its address.
+func (f *File) Data(name string, data []byte) string {
+	fmt.Fprintln(&f.Text)
+	for i := 0; i < len(data); i += 8 {
+		fmt.Fprintf(&f.Text, "DATA %s<>+%d(SB)/8, $%#016x\n", name, i, binary.LittleEndian.Uint64(data[i:]))
+	}
+	fmt.Fprintf(&f.Text, "GLOBL %s<>(SB), 24, $%d\n", name, len(data)) // RODATA|NOPTR of textflag.h
+	return fmt.Sprintf("$%s<>(SB)", name)
 }
 
 // Op prints an instruction in the order of Go's assembler: sources first, the destination last.

@@ -9,6 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/printer"
+
+	"github.com/twogather/twogather/_asm/internal/arm64"
 )
 
 // WriteFile writes to a temporary file beside name and renames it.
@@ -28,6 +30,14 @@ func WriteFile(name string, data []byte) error {
 		return err
 	}
 	return os.Rename(f.Name(), name)
+}
+
+// Arm64 writes a file as name.s with stubs in name.go.
+func Arm64(f *arm64.File, name string) error {
+	if err := WriteFile(name+".s", f.Text.Bytes()); err != nil {
+		return err
+	}
+	return WriteFile(name+".go", f.Stubs.Bytes())
 }
 
 // Assembly compiles what was built in ctx and writes it as name.s with stubs in name_amd64.go, or, where the name ends in

@@ -27,6 +27,7 @@ type Helper struct {
 var Helpers = []Helper{
 	{"hwfeatures.cpuid", 0, ""},
 	{"hwfeatures.xgetbv", 0, "+xsave"}, // behind CPUID's OSXSAVE
+	{"hwfeatures.vectorBytes", hwfeatures.ARMSVE, ""},
 	{"internal/instructions.rdtsc", 0, ""},
 	{"modes.xorAVX2", hwfeatures.IntelAVX2, ""}, // these behind hasAVX2
 	{"modes.foldAVX2", hwfeatures.IntelAVX2, ""},

@@ -124,6 +124,11 @@ func TestARM64(t *testing.T) {
 		{"pmull v0.1q, v1.1d, v2.1d", []hwfeatures.Set{neon | hwfeatures.ARMPMULL}, []hwfeatures.Set{neon, sve}},
 		{"eor z0.d, z1.d, z2.d", []hwfeatures.Set{sve, sve2}, []hwfeatures.Set{neon}},
 		{"whilelo p0.b, x0, x1", []hwfeatures.Set{sve}, []hwfeatures.Set{neon}},
+		{"ld1rqb {z4.b}, p1/z, [x3, #16]", []hwfeatures.Set{sve, sve2}, []hwfeatures.Set{neon}},
+		{"ld1b {z4.b}, p1/z, [x3, #3, mul vl]", []hwfeatures.Set{sve, sve2}, []hwfeatures.Set{neon}},
+		{"cmplt p1.b, p0/z, z8.b, #0", []hwfeatures.Set{sve, sve2}, []hwfeatures.Set{neon}},
+		{"incb x28, all, mul #2", nil, []hwfeatures.Set{sve}},
+		{"cntb x18", nil, []hwfeatures.Set{sve}},
 		{"eor3 z0.d, z0.d, z1.d, z2.d", []hwfeatures.Set{sve2}, []hwfeatures.Set{neon, sve}},
 		{"eor3 v0.16b, v1.16b, v2.16b, v3.16b", nil, []hwfeatures.Set{sve2}}, // SHA3
 		{"mov x18, #1", nil, []hwfeatures.Set{neon}},
@@ -197,6 +202,47 @@ func TestCheck(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("nothing about encryptVPGATHER in %v", violations)
+	}
+}
+
+// TestCheckSVE looks at package raid6's SVE kernel, as it is and under wrong tables.
+func TestCheckSVE(t *testing.T) {
+	start(t, "arm64")
+	const module = "github.com/twogather/twogather"
+	binary := filepath.Join(t.TempDir(), "raid6.test")
+	build := exec.Command("go", "test", "-c", "-o", binary, module+"/raid6")
+	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOFLAGS=")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const neon, sve = hwfeatures.ARMNEON, hwfeatures.ARMNEON | hwfeatures.ARMSVE
+	functions := []string{module + "/raid6.syndromeSVEx4", module + "/raid6.xorSyndromeSVEx4", module + "/raid6.recoverDataSVE"}
+	for _, tt := range []struct {
+		requires    hwfeatures.Set
+		violations  string
+		superfluous string
+	}{
+		{sve, "", ""},
+		{neon, "needs more than arm-neon", ""},
+		{sve | hwfeatures.ARMSVE2, "", "arm-sve2"},
+	} {
+		violations, superfluous, err := Check(t.Context(), "arm64", binary, module, []Kernel{{"raid6", "svex4", tt.requires, functions}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v, s string
+		for _, x := range violations {
+			if x.Where == "raid6 svex4" {
+				v += x.String() + "\n"
+			}
+		}
+		for _, x := range superfluous {
+			s += x.String() + "\n"
+		}
+		if (v == "") != (tt.violations == "") || !strings.Contains(v, tt.violations) ||
+			(s == "") != (tt.superfluous == "") || !strings.Contains(s, tt.superfluous) {
+			t.Errorf("%v: violations %.300q, superfluous %q", tt.requires, v, s)
+		}
 	}
 }
 
