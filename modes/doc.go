@@ -4,7 +4,7 @@
 //	CFB, OFB, CTR  [NewCFBEncrypter], [NewOFB], [NewCTR] …  streams; CTR can seek
 //	XTS            [NewXTS], [NewXTSCipher]                 disks: sectors, many in a call
 //	CMAC           [NewCMAC]                                a message authentication code
-//	EAX, OCB       [NewEAX], [NewOCB]                       AEADs
+//	EAX, GCM, OCB  [NewEAX], [NewGCM], [NewOCB]             AEADs
 //	CBC, CFB       [EncryptCBC], [EncryptCFB]               encryption of several messages side by side
 //
 // Those that crypto/cipher has too behave as they do there, to the texts of the panics; XTS behaves as
@@ -15,7 +15,7 @@
 // What has to be done in a row stays slow for one message, whatever the block: encryption in CBC and CFB mode, OFB, and
 // authentication in CMAC and EAX.
 //
-// Only EAX and OCB authenticate what they encrypt: in the other modes a message that was changed on the way decrypts without
+// Only EAX, GCM and OCB authenticate what they encrypt: in the other modes a message that was changed on the way decrypts without
 // an error. New designs want an AEAD.
 //
 // No address and no branch in this package depends on a key or a message, as far as the block's own code does not. Nonces,

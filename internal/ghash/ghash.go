@@ -2,16 +2,16 @@
 // depends on a key or on data.
 //
 // A block is a polynomial over GF(2) whose coefficient of x⁰ is the first byte's top bit. Read as a big-endian number it
-// is the other way round: x⁰ is bit 127. Carry-less multiplication does not mind, since the product of two reversed
-// polynomials is the reversed product; only its highest bit is then bit 254. So everything here is in the reversed field,
-// which is that of POLYVAL (RFC 8452, appendix A), modulo
+// is the other way round: x⁰ is bit 127. Carry-less multiplication does not mind: the product of two reversed polynomials
+// is the reversed product. So everything here is in the reversed field, which is that of POLYVAL (RFC 8452, appendix A),
+// modulo
 //
 //	x¹²⁸ + x¹²⁷ + x¹²⁶ + x¹²¹ + 1
 //
-// and a product a·b·x⁻¹²⁸, which Montgomery's reduction makes of a·b: it adds multiples of the modulus until the low half
-// is zero. That is easy, because the modulus is 1 modulo x⁵⁷: with Q = x⁶³ + x⁶² + x⁵⁷ it is 1 + x⁶⁴Q + x¹²⁸, and adding
-// w times it clears the lowest word w, adds w·Q one word above and w itself two words above. A multiplication by H in
-// GHASH's field is one of those products with x·H: the missing bit's place and the x⁻¹²⁸ are both in it.
+// There GHASH's product is a·b·x⁻¹²⁷, since a product of 255 bits is reversed at bit 254. Montgomery's reduction makes
+// a·b·x⁻¹²⁸ of a·b: it adds multiples of the modulus until the low half is zero. That is easy, because the modulus is
+// 1 + x⁶⁴Q + x¹²⁸ with Q = x⁶³ + x⁶² + x⁵⁷: adding w times it clears the lowest word w, adds w·Q one word above and w itself
+// two words above. For the factor that is left over, a key is x·H.
 //
 // Several blocks are multiplied by descending powers of the key and added up before one reduction.
 package ghash
@@ -61,7 +61,7 @@ func (e element) timesX() element {
 	return element{e.lo<<1 ^ carry&1, e.hi<<1 ^ e.lo>>63 ^ carry&q}
 }
 
-// q is the modulus without 1 and x¹²⁸, divided by x⁶⁴.
+// q is Q, in the modulus.
 const q = 1<<63 | 1<<62 | 1<<57
 
 // Init expands the key h.
