@@ -21,9 +21,6 @@ func (t *Tables) encode(outputs, sources [][]byte) {
 	t.encodeLong(outputs, sources)
 }
 
-var tuneSplit = 1
-var tuneSplitTile = 512
-
 // tile is how many bytes of each shard all groups of outputs go over before any goes on. On Zen 3 (EPYC, avx2, GB/s of
 // sources and outputs):
 //
@@ -45,32 +42,30 @@ func (t *Tables) encodeLong(outputs, sources [][]byte) {
 	}
 	for from := 0; from < n && t.plain > 0; from += step {
 		for i := range t.groups[:t.plain] {
-			g := &t.groups[i]
-			t.run(g, outputs[g.first:g.first+g.count], sources, from, min(from+step, n))
+			t.run(&t.groups[i], outputs, sources, from, min(from+step, n))
 		}
 	}
 	for i := range t.groups[t.plain:] {
-		t.encodeSelected(&t.groups[t.plain+i], outputs, sources)
+		t.runParts(&t.groups[t.plain+i], outputs, sources, 0, n, maxPart)
 	}
 }
 
-// encodeSelected encodes a group that leaves out some sources or takes them in another order, or whose outputs do not follow
-// each other.
-func (t *Tables) encodeSelected(g *group, outputs, sources [][]byte) {
-	s := scratches.Get().(*scratch)
-	defer s.release()
-	all := s.shards(g.count + len(sources))
-	o, x := all[:0:g.count], all[g.count:g.count]
-	for n := range g.count {
-		o = append(o, outputs[g.row(n)])
+// run makes the outputs of a group, of those that take consecutive ones and all sources in order, from the bytes from..to.
+func (t *Tables) run(g *group, outputs, sources [][]byte, from, to int) {
+	if len(sources) > parkSources && (to-from)*(len(sources)+g.count) >= parkFrom {
+		t.runParts(g, outputs, sources, from, to, parkSources)
+		return
 	}
-	if g.columns == nil {
-		x = append(x, sources...)
+	p := g.pass(outputs[g.first:g.first+g.count], sources)
+	n := cut(len(p.outputs) + len(p.sources))
+	for ; from < to; from += n {
+		dotWith(t.kernel, &p, from, min(from+n, to))
 	}
-	for _, j := range g.columns {
-		x = append(x, sources[j])
-	}
-	t.run(g, o, x, 0, len(outputs[0]))
+}
+
+// pass is a pass over all sources of a group.
+func (g *group) pass(outputs, sources [][]byte) pass {
+	return pass{outputs: outputs, sources: sources, entries: pointer(g.entries), ones: g.ones, sum: g.sum}
 }
 
 // With more than parkSources sources, whose shards and outputs together have at least parkFrom bytes, passes over a part of
@@ -88,52 +83,51 @@ const (
 	parkTile    = 16 << 10
 )
 
-// run makes a group's outputs, which are those given, from the bytes from..to of its sources.
-func (t *Tables) run(g *group, outputs, sources [][]byte, from, to int) {
-	p := pass{outputs: outputs, sources: sources, entries: pointer(g.entries), ones: g.ones, sum: g.sum}
-	if len(sources) > parkSources && (to-from)*(len(sources)+len(outputs)) >= parkFrom && t.kernel != kernelGeneric {
-		t.runParked(g, &p, from, to)
-		return
-	}
-	p.run(t.kernel, from, to)
-}
+// maxPart is how many sources a part has at most.
+const maxPart = 32
 
-// run does the pass for the bytes from..to, in several calls where there are many.
-func (p *pass) run(k uint8, from, to int) {
-	n := cut(len(p.outputs) + len(p.sources))
-	for ; from < to; from += n {
-		p.from, p.to = from, min(from+n, to)
-		dotWith(k, p)
+// runParts makes a group's outputs by passes over at most so many of its sources, all for a tile, then for the next one. They
+// may be any outputs and sources. Their headers are gathered on the stack: kept anywhere else, the caller's shards would
+// escape.
+func (t *Tables) runParts(g *group, outputs, sources [][]byte, from, to, most int) {
+	var selectedOutputs [maxOutputs][]byte
+	var selected [maxPart][]byte
+	for i := range g.count {
+		selectedOutputs[i] = outputs[g.row(i)]
 	}
-}
-
-// runParked does a pass over a few sources at a time.
-func (t *Tables) runParked(g *group, p *pass, from, to int) {
-	s := scratches.Get().(*scratch)
-	defer s.release()
-	sources, outputs := p.sources, len(p.outputs)
-	parts := (len(sources) + parkSources - 1) / parkSources
-	most := (len(sources) + parts - 1) / parts
-	call := cut(outputs + most)
-	sums := s.memory(outputs * (parkTile + minLength))
+	count := len(sources)
+	if g.columns != nil {
+		count = len(g.columns)
+	}
+	parts := (count + most - 1) / most
+	most = (count + parts - 1) / parts
+	p := g.pass(selectedOutputs[:g.count], nil)
+	var sums []byte
+	if parts > 1 {
+		s := scratches.Get().(*scratch)
+		defer s.release()
+		sums = s.memory(g.count * (parkTile + minLength))
+	}
+	call := cut(g.count + most)
 	for ; from < to; from += parkTile {
 		end := min(from+parkTile, to)
-		for first := 0; first < len(sources); first += most {
-			last := min(first+most, len(sources))
-			p.sources = sources[first:last]
+		for first := 0; first < count; first += most {
+			last := min(first+most, count)
+			for i := first; i < last; i++ {
+				selected[i-first] = sources[g.column(i)]
+			}
+			p.sources = selected[:last-first]
 			p.ones = min(max(g.ones-first, 0), last-first)
 			p.entries = pointer(g.entries[max(first-g.ones, 0)*(g.count-g.sum)*t.form.size:])
-			for p.from = from; p.from < end; p.from += call {
-				p.to = min(p.from+call, end)
-				p.start = pointer(sums[(p.from-from)*outputs:])
-				p.park = p.start
-				if first == 0 {
-					p.start = nil
+			for at := from; at < end; at += call {
+				p.start, p.park = nil, nil
+				if first > 0 {
+					p.start = &sums[(at-from)*g.count]
 				}
-				if last == len(sources) {
-					p.park = nil
+				if last < count {
+					p.park = &sums[(at-from)*g.count]
 				}
-				dotWith(t.kernel, p)
+				dotWith(t.kernel, &p, at, min(at+call, end))
 			}
 		}
 	}

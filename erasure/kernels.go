@@ -25,15 +25,14 @@ type pass struct {
 	// outputs: 64 bytes of the first output, 64 of the second and so on, then the next 64 of the first, or 128 each where
 	// a kernel works so.
 	start, park *byte
-	// The range of bytes. Kernels in assembly may begin up to 63 bytes earlier, since their last step is a whole one, and
-	// need to be 64 at least.
-	from, to int
 }
 
 // funcs are one kernel's operations. A call through a func value would make its caller's buffers escape to the heap. So the
 // table's functions serve tests and tools; production calls reach the same ones by the switches beside the table.
 type funcs struct {
-	dot func(p *pass)
+	// dot does the pass for the bytes from..to. A kernel in assembly takes whole steps only: it needs 64 bytes from the
+	// beginning on, and may do up to 63 before from again.
+	dot func(p *pass, from, to int)
 	// update adds the products of the bytes of source and of the entries' coefficients to the outputs, as many as there are
 	// outputs, at most six.
 	update func(outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int)

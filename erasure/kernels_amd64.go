@@ -60,18 +60,18 @@ func formOf(k uint8) form {
 
 // dotWith, updateWith and addWith call kernel k's functions directly.
 
-func dotWith(k uint8, p *pass) {
+func dotWith(k uint8, p *pass, from, to int) {
 	switch k {
 	case kernelGFNI512:
-		dotGFNI512(p)
+		dotGFNI512(p, from, to)
 	case kernelGFNI:
-		dotGFNI(p)
+		dotGFNI(p, from, to)
 	case kernelAVX512:
-		dotAVX512(p)
+		dotAVX512(p, from, to)
 	case kernelAVX2:
-		dotAVX2(p)
+		dotAVX2(p, from, to)
 	default:
-		dotGeneric(p)
+		dotGeneric(p, from, to)
 	}
 }
 

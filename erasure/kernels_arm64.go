@@ -47,14 +47,14 @@ func formOf(k uint8) form {
 
 // dotWith, updateWith and addWith call kernel k's functions directly.
 
-func dotWith(k uint8, p *pass) {
+func dotWith(k uint8, p *pass, from, to int) {
 	switch k {
 	case kernelSVE:
-		dotSVE(p)
+		dotSVE(p, from, to)
 	case kernelNEON:
-		dotNEON(p)
+		dotNEON(p, from, to)
 	default:
-		dotGeneric(p)
+		dotGeneric(p, from, to)
 	}
 }
 

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func dotAVX2(p *pass)
+// func dotAVX2(p *pass, from int, to int)
 // Requires: AVX, AVX2, MMX+
-TEXT ·dotAVX2(SB), $0-8
+TEXT ·dotAVX2(SB), $0-24
 	MOVQ    p+0(FP), DI
 	MOVQ    24(DI), R9
 	MOVQ    56(DI), CX
@@ -21,7 +21,7 @@ TEXT ·dotAVX2(SB), $0-8
 	MOVQ    48(DI), R10
 	MOVQ    72(DI), R14
 	MOVQ    80(DI), R15
-	MOVQ    88(DI), R8
+	MOVQ    from+8(FP), R8
 	MOVQ    56(DI), R9
 	ORQ     R14, R9
 	VMOVDQU lowNibbles<>+0(SB), Y15
@@ -165,7 +165,7 @@ dot1_128turn:
 
 dot1_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot1_128step
 
 	// One output, 64 bytes a step
@@ -243,9 +243,9 @@ dot1_64turn:
 
 dot1_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot1_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -498,7 +498,7 @@ dot2_128turn:
 
 dot2_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot2_128step
 
 	// 2 outputs, 64 bytes a step
@@ -597,9 +597,9 @@ dot2_64turn:
 
 dot2_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot2_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -849,9 +849,9 @@ dot3_64turn:
 
 dot3_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot3_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -1059,9 +1059,9 @@ dot4_64turn:
 
 dot4_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot4_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -1298,9 +1298,9 @@ dot5_64turn:
 
 dot5_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot5_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -1570,9 +1570,9 @@ dot6_64turn:
 
 dot6_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot6_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -1792,7 +1792,7 @@ sum2_128turn:
 
 sum2_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum2_128step
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
@@ -1877,9 +1877,9 @@ sum2_64turn:
 
 sum2_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum2_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -2115,9 +2115,9 @@ sum3_64turn:
 
 sum3_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum3_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -2311,9 +2311,9 @@ sum4_64turn:
 
 sum4_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum4_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -2536,9 +2536,9 @@ sum5_64turn:
 
 sum5_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum5_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -2794,9 +2794,9 @@ sum6_64turn:
 
 sum6_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum6_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -3912,9 +3912,9 @@ DATA lastBytes<>+126(SB)/1, $0xff
 DATA lastBytes<>+127(SB)/1, $0xff
 GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 
-// func dotGFNI(p *pass)
+// func dotGFNI(p *pass, from int, to int)
 // Requires: AVX, AVX2, GFNI, MMX+
-TEXT ·dotGFNI(SB), $0-8
+TEXT ·dotGFNI(SB), $0-24
 	MOVQ p+0(FP), DI
 	MOVQ 24(DI), R9
 	MOVQ 56(DI), CX
@@ -3929,7 +3929,7 @@ TEXT ·dotGFNI(SB), $0-8
 	MOVQ 48(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
-	MOVQ 88(DI), R8
+	MOVQ from+8(FP), R8
 	MOVQ 56(DI), R9
 	ORQ  R14, R9
 
@@ -4028,7 +4028,7 @@ dot1_128turn:
 
 dot1_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot1_128step
 
 	// One output, 64 bytes a step
@@ -4082,9 +4082,9 @@ dot1_64turn:
 
 dot1_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot1_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -4269,7 +4269,7 @@ dot2_128turn:
 
 dot2_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot2_128step
 
 	// 2 outputs, 64 bytes a step
@@ -4332,9 +4332,9 @@ dot2_64turn:
 
 dot2_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot2_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -4536,9 +4536,9 @@ dot3_64turn:
 
 dot3_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot3_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -4686,9 +4686,9 @@ dot4_64turn:
 
 dot4_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot4_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -4853,9 +4853,9 @@ dot5_64turn:
 
 dot5_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot5_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -5037,9 +5037,9 @@ dot6_64turn:
 
 dot6_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot6_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -5211,7 +5211,7 @@ sum2_128turn:
 
 sum2_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum2_128step
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
@@ -5272,9 +5272,9 @@ sum2_64turn:
 
 sum2_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum2_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -5474,9 +5474,9 @@ sum3_64turn:
 
 sum3_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum3_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -5622,9 +5622,9 @@ sum4_64turn:
 
 sum4_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum4_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -5787,9 +5787,9 @@ sum5_64turn:
 
 sum5_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum5_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -5969,9 +5969,9 @@ sum6_64turn:
 
 sum6_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum6_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 

@@ -4,20 +4,20 @@
 
 package erasure
 
-// dotAVX2 does the pass p as dotGeneric does. Products come by VPSHUFB, from entries of nibbles.
+// dotAVX2 does what dotGeneric does. Products come by VPSHUFB, from entries of nibbles.
 //
 //go:noescape
-func dotAVX2(p *pass)
+func dotAVX2(p *pass, from int, to int)
 
 // updateAVX2 does what updateGeneric does.
 //
 //go:noescape
 func updateAVX2(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
 
-// dotGFNI does the pass p as dotGeneric does. Products come by GF2P8AFFINEQB, from entries of four matrices, all the same.
+// dotGFNI does what dotGeneric does. Products come by GF2P8AFFINEQB, from entries of four matrices, all the same.
 //
 //go:noescape
-func dotGFNI(p *pass)
+func dotGFNI(p *pass, from int, to int)
 
 // updateGFNI does what updateGeneric does.
 //

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func dotAVX512(p *pass)
+// func dotAVX512(p *pass, from int, to int)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·dotAVX512(SB), $0-8
+TEXT ·dotAVX512(SB), $0-24
 	MOVQ      p+0(FP), DI
 	MOVQ      24(DI), R9
 	MOVQ      56(DI), CX
@@ -21,7 +21,7 @@ TEXT ·dotAVX512(SB), $0-8
 	MOVQ      48(DI), R10
 	MOVQ      72(DI), R14
 	MOVQ      80(DI), R15
-	MOVQ      88(DI), R8
+	MOVQ      from+8(FP), R8
 	MOVQ      56(DI), R9
 	ORQ       R14, R9
 	VMOVDQU64 lowNibbles<>+0(SB), Z31
@@ -131,7 +131,7 @@ dot1_128turn:
 
 dot1_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot1_128step
 
 	// One output, 64 bytes a step
@@ -192,9 +192,9 @@ dot1_64turn:
 
 dot1_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot1_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -379,7 +379,7 @@ dot2_128turn:
 
 dot2_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot2_128step
 
 	// 2 outputs, 64 bytes a step
@@ -452,9 +452,9 @@ dot2_64turn:
 
 dot2_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot2_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -673,7 +673,7 @@ dot3_128turn:
 
 dot3_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot3_128step
 
 	// 3 outputs, 64 bytes a step
@@ -758,9 +758,9 @@ dot3_64turn:
 
 dot3_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot3_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -1010,7 +1010,7 @@ dot4_128turn:
 
 dot4_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot4_128step
 
 	// 4 outputs, 64 bytes a step
@@ -1107,9 +1107,9 @@ dot4_64turn:
 
 dot4_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot4_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -1390,7 +1390,7 @@ dot5_128turn:
 
 dot5_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot5_128step
 
 	// 5 outputs, 64 bytes a step
@@ -1499,9 +1499,9 @@ dot5_64turn:
 
 dot5_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot5_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -1813,7 +1813,7 @@ dot6_128turn:
 
 dot6_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot6_128step
 
 	// 6 outputs, 64 bytes a step
@@ -1934,9 +1934,9 @@ dot6_64turn:
 
 dot6_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot6_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -2172,7 +2172,7 @@ sum2_128turn:
 
 sum2_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum2_128step
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
@@ -2237,9 +2237,9 @@ sum2_64turn:
 
 sum2_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum2_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -2446,7 +2446,7 @@ sum3_128turn:
 
 sum3_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum3_128step
 
 	// 3 outputs, the first one the plain sum, 64 bytes a step
@@ -2523,9 +2523,9 @@ sum3_64turn:
 
 sum3_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum3_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -2763,7 +2763,7 @@ sum4_128turn:
 
 sum4_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum4_128step
 
 	// 4 outputs, the first one the plain sum, 64 bytes a step
@@ -2852,9 +2852,9 @@ sum4_64turn:
 
 sum4_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum4_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -3123,7 +3123,7 @@ sum5_128turn:
 
 sum5_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum5_128step
 
 	// 5 outputs, the first one the plain sum, 64 bytes a step
@@ -3224,9 +3224,9 @@ sum5_64turn:
 
 sum5_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum5_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -3526,7 +3526,7 @@ sum6_128turn:
 
 sum6_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum6_128step
 
 	// 6 outputs, the first one the plain sum, 64 bytes a step
@@ -3639,9 +3639,9 @@ sum6_64turn:
 
 sum6_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum6_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -4487,9 +4487,9 @@ DATA lastBytes<>+126(SB)/1, $0xff
 DATA lastBytes<>+127(SB)/1, $0xff
 GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 
-// func dotGFNI512(p *pass)
+// func dotGFNI512(p *pass, from int, to int)
 // Requires: AVX, AVX512F, GFNI, MMX+
-TEXT ·dotGFNI512(SB), $0-8
+TEXT ·dotGFNI512(SB), $0-24
 	MOVQ p+0(FP), DI
 	MOVQ 24(DI), R9
 	MOVQ 56(DI), CX
@@ -4504,7 +4504,7 @@ TEXT ·dotGFNI512(SB), $0-8
 	MOVQ 48(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
-	MOVQ 88(DI), R8
+	MOVQ from+8(FP), R8
 	MOVQ 56(DI), R9
 	ORQ  R14, R9
 
@@ -4628,7 +4628,7 @@ dot1_128turn:
 
 dot1_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot1_128step
 
 	// One output, 64 bytes a step
@@ -4706,9 +4706,9 @@ dot1_64turn:
 
 dot1_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot1_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -4908,7 +4908,7 @@ dot2_128turn:
 
 dot2_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot2_128step
 
 	// 2 outputs, 64 bytes a step
@@ -4998,9 +4998,9 @@ dot2_64turn:
 
 dot2_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot2_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -5234,7 +5234,7 @@ dot3_128turn:
 
 dot3_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot3_128step
 
 	// 3 outputs, 64 bytes a step
@@ -5336,9 +5336,9 @@ dot3_64turn:
 
 dot3_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot3_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -5603,7 +5603,7 @@ dot4_128turn:
 
 dot4_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot4_128step
 
 	// 4 outputs, 64 bytes a step
@@ -5717,9 +5717,9 @@ dot4_64turn:
 
 dot4_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot4_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -6015,7 +6015,7 @@ dot5_128turn:
 
 dot5_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot5_128step
 
 	// 5 outputs, 64 bytes a step
@@ -6141,9 +6141,9 @@ dot5_64turn:
 
 dot5_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot5_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -6470,7 +6470,7 @@ dot6_128turn:
 
 dot6_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot6_128step
 
 	// 6 outputs, 64 bytes a step
@@ -6608,9 +6608,9 @@ dot6_64turn:
 
 dot6_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  dot6_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -6863,7 +6863,7 @@ sum2_128turn:
 
 sum2_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum2_128step
 
 	// 2 outputs, the first one the plain sum, 64 bytes a step
@@ -6946,9 +6946,9 @@ sum2_64turn:
 
 sum2_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum2_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -7172,7 +7172,7 @@ sum3_128turn:
 
 sum3_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum3_128step
 
 	// 3 outputs, the first one the plain sum, 64 bytes a step
@@ -7267,9 +7267,9 @@ sum3_64turn:
 
 sum3_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum3_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -7524,7 +7524,7 @@ sum4_128turn:
 
 sum4_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum4_128step
 
 	// 4 outputs, the first one the plain sum, 64 bytes a step
@@ -7631,9 +7631,9 @@ sum4_64turn:
 
 sum4_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum4_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -7919,7 +7919,7 @@ sum5_128turn:
 
 sum5_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum5_128step
 
 	// 5 outputs, the first one the plain sum, 64 bytes a step
@@ -8038,9 +8038,9 @@ sum5_64turn:
 
 sum5_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum5_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 
@@ -8357,7 +8357,7 @@ sum6_128turn:
 
 sum6_128next:
 	LEAQ 128(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum6_128step
 
 	// 6 outputs, the first one the plain sum, 64 bytes a step
@@ -8488,9 +8488,9 @@ sum6_64turn:
 
 sum6_64next:
 	LEAQ 64(R8), CX
-	CMPQ CX, 96(DI)
+	CMPQ CX, to+16(FP)
 	JBE  sum6_64step
-	MOVQ 96(DI), CX
+	MOVQ to+16(FP), CX
 	CMPQ R8, CX
 	JAE  done
 

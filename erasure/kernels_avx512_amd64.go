@@ -4,20 +4,20 @@
 
 package erasure
 
-// dotAVX512 does the pass p as dotGeneric does. Products come by VPSHUFB, from entries of nibbles.
+// dotAVX512 does what dotGeneric does. Products come by VPSHUFB, from entries of nibbles.
 //
 //go:noescape
-func dotAVX512(p *pass)
+func dotAVX512(p *pass, from int, to int)
 
 // updateAVX512 does what updateGeneric does.
 //
 //go:noescape
 func updateAVX512(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
 
-// dotGFNI512 does the pass p as dotGeneric does. Products come by GF2P8AFFINEQB, from entries of one matrix.
+// dotGFNI512 does what dotGeneric does. Products come by GF2P8AFFINEQB, from entries of one matrix.
 //
 //go:noescape
-func dotGFNI512(p *pass)
+func dotGFNI512(p *pass, from int, to int)
 
 // updateGFNI512 does what updateGeneric does.
 //

@@ -9,13 +9,13 @@ import (
 // genericBlock is how much of the shards dotGeneric does at a time: the sums stay in the first cache.
 const genericBlock = 4096
 
-// dotGeneric does a pass without parked sums.
-func dotGeneric(p *pass) {
+// dotGeneric does a pass. It parks sums in the outputs.
+func dotGeneric(p *pass, first, last int) {
 	rows := products()
 	dense := len(p.outputs) - p.sum // entries of a source
 	entries := unsafe.Slice(p.entries, dense*(len(p.sources)-p.ones))
-	for from := p.from; from < p.to; from += genericBlock {
-		to := min(from+genericBlock, p.to)
+	for from := first; from < last; from += genericBlock {
+		to := min(from+genericBlock, last)
 		for i, out := range p.outputs {
 			out = out[from:to]
 			for j, source := range p.sources {
@@ -24,7 +24,7 @@ func dotGeneric(p *pass) {
 					c = entries[(j-p.ones)*dense+i-p.sum]
 				}
 				switch source = source[from:to]; {
-				case j == 0:
+				case j == 0 && p.start == nil:
 					multiply(out, source, &rows[c])
 				case c == 1:
 					subtle.XORBytes(out, out, source)

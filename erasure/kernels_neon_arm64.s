@@ -8,8 +8,8 @@ DATA lastBytes<>+16(SB)/8, $0xffffffffffffffff
 DATA lastBytes<>+24(SB)/8, $0xffffffffffffffff
 GLOBL lastBytes<>(SB), 24, $32
 
-// func dotNEON(p *pass)
-TEXT ·dotNEON(SB), 0, $0-8
+// func dotNEON(p *pass, from int, to int)
+TEXT ·dotNEON(SB), 0, $0-24
 	MOVD   p+0(FP), R0
 	MOVD   (R0), R1
 	MOVD   24(R0), R2
@@ -22,8 +22,8 @@ TEXT ·dotNEON(SB), 0, $0-8
 	MOVD   48(R0), R5
 	MOVD   72(R0), R11
 	MOVD   80(R0), R12
-	MOVD   88(R0), R6
-	MOVD   96(R0), R7
+	MOVD   from+8(FP), R6
+	MOVD   to+16(FP), R7
 	VMOVI  $15, V31.B16
 
 	// By the number of outputs

@@ -11,7 +11,7 @@ var kernels = kernel.Table[funcs]{kernelGeneric: genericKernel}
 
 func formOf(uint8) form { return form{plainEntries(), 1} }
 
-func dotWith(_ uint8, p *pass) { dotGeneric(p) }
+func dotWith(_ uint8, p *pass, from, to int) { dotGeneric(p, from, to) }
 
 func updateWith(_ uint8, outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int) {
 	updateGeneric(outputs, source, entries, from, to)

@@ -2,8 +2,8 @@
 
 //go:build !purego
 
-// func dotSVE(p *pass)
-TEXT ·dotSVE(SB), 0, $0-8
+// func dotSVE(p *pass, from int, to int)
+TEXT ·dotSVE(SB), 0, $0-24
 	MOVD   p+0(FP), R0
 	MOVD   (R0), R1
 	MOVD   24(R0), R2
@@ -16,8 +16,8 @@ TEXT ·dotSVE(SB), 0, $0-8
 	MOVD   48(R0), R5
 	MOVD   72(R0), R11
 	MOVD   80(R0), R12
-	MOVD   88(R0), R6
-	MOVD   96(R0), R7
+	MOVD   from+8(FP), R6
+	MOVD   to+16(FP), R7
 	WORD   $0x2538c1ff // mov z31.b, #15
 	WORD   $0x2518e3e1 // ptrue p1.b
 

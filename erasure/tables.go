@@ -100,6 +100,14 @@ func (g *group) row(n int) int {
 	return g.rows[n]
 }
 
+// column is the number of the group's source n.
+func (g *group) column(n int) int {
+	if g.columns == nil {
+		return n
+	}
+	return g.columns[n]
+}
+
 func (t *Tables) row(i int) []byte { return t.coefficients[i*t.columns : (i+1)*t.columns] }
 
 func (t *Tables) at(i, j int) byte { return t.coefficients[i*t.columns+j] }
@@ -175,8 +183,16 @@ func (t *Tables) EncodeDataUpdate(outputs [][]byte, column int, source []byte) e
 	if column < 0 || column >= t.columns {
 		return fmt.Errorf("erasure: column %d, the tables have %d columns", column, t.columns)
 	}
-	if err := t.check(outputs, [][]byte{source}); err != nil {
+	if err := t.check(outputs, nil); err != nil {
 		return err
+	}
+	for i, out := range outputs {
+		if len(out) != len(source) {
+			return fmt.Errorf("erasure: the source has %d bytes, the outputs have %d", len(source), len(out))
+		}
+		if alias.AnyOverlap(out, source) {
+			return fmt.Errorf("erasure: output %d overlaps the source", i)
+		}
 	}
 	t.update(outputs, column, source)
 	return nil
@@ -220,9 +236,9 @@ func (t *Tables) check(outputs, sources [][]byte) error {
 }
 
 // follow reports whether all shards follow each other in memory, as those of one buffer do: they cannot overlap then.
-func follow(lists ...[][]byte) bool {
+func follow(sources, outputs [][]byte) bool {
 	end := uintptr(0)
-	for _, shards := range lists {
+	for _, shards := range [...][][]byte{sources, outputs} {
 		for _, s := range shards {
 			begin := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
 			if begin < end {

@@ -79,7 +79,7 @@ func (a *armAssembler) byOutputs(name string, from int) {
 
 func (a *armAssembler) dot() {
 	name := "dot" + a.name
-	a.Function(name, "(p *pass)", 0, 8, name+" does the pass p as dotGeneric does. Products come by look-ups of nibbles.")
+	a.Function(name, "(p *pass, from int, to int)", 0, 24, name+" does the pass p as dotGeneric does. Products come by look-ups of nibbles.")
 	a.Op("MOVD", "p+0(FP)", armPass)
 	field := func(at int, r arm64.X) { a.Op("MOVD", arm64.At(at, armPass), r) }
 	field(passOutputs, armOutputs)
@@ -94,8 +94,8 @@ func (a *armAssembler) dot() {
 	field(passEntries, armEntries)
 	field(passStart, armStart)
 	field(passPark, armPark)
-	field(passFrom, armAt)
-	field(passTo, armTo)
+	a.Op("MOVD", "from+8(FP)", armAt)
+	a.Op("MOVD", "to+16(FP)", armTo)
 	a.prepare()
 
 	a.Comment("By the number of outputs")

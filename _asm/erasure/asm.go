@@ -30,8 +30,6 @@ const (
 	passSum         = 64
 	passStart       = 72
 	passPark        = 80
-	passFrom        = 88
-	passTo          = 96
 
 	header = 24 // of a slice
 )
@@ -59,6 +57,15 @@ func (a *assembler) text(name, signature string, doc ...string) {
 	a.Signature(sig)
 	a.Pragma("noescape")
 	a.Doc(doc...)
+}
+
+// address is where an argument lies.
+func (a *assembler) address(c gotypes.Component) operand.Mem {
+	b, err := c.Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
 }
 
 // constant returns read-only data, which is written where it is asked for first.

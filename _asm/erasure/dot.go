@@ -60,7 +60,7 @@ type step struct {
 
 // writeDot writes a dot product: a function with code for each number of outputs.
 func writeDot(a *assembler, m multiplier) {
-	a.text(m.name(), "func(p *pass)", m.name()+" does the pass p as dotGeneric does. "+m.doc())
+	a.text(m.name(), "func(p *pass, from, to int)", m.name()+" does what dotGeneric does. "+m.doc())
 	a.Load(a.Param("p"), passPointer)
 	field := func(at int, r operand.Op) { a.MOVQ(operand.Mem{Base: passPointer, Disp: at}, r) }
 	headerOf := func(count int, r reg.Register) {
@@ -77,7 +77,7 @@ func writeDot(a *assembler, m multiplier) {
 	field(passEntries, entry)
 	field(passStart, start)
 	field(passPark, park)
-	field(passFrom, offset)
+	a.Load(a.Param("from"), offset)
 	field(passOnes, special)
 	a.ORQ(start, special)
 	m.prepare(a)
@@ -119,7 +119,7 @@ func writeSteps(a *assembler, m multiplier, p, sum int) {
 	}
 	a.Label(name)
 	a.MOVQ(operand.U32((p-sum)*m.entrySize()), entryStride)
-	toField := operand.Mem{Base: passPointer, Disp: passTo}
+	to := a.address(a.Param("to"))
 	sizes := []int{64}
 	if m.wide(p) {
 		sizes = []int{128, 64}
@@ -135,11 +135,11 @@ func writeSteps(a *assembler, m multiplier, p, sum int) {
 		s.write(prefix)
 		a.Label(prefix + "next")
 		a.LEAQ(operand.Mem{Base: offset, Disp: size}, scratch)
-		a.CMPQ(scratch, toField)
+		a.CMPQ(scratch, to)
 		a.JBE(operand.LabelRef(prefix + "step"))
 		specials = append(specials, func() { s.writeSpecial(prefix) })
 	}
-	a.MOVQ(toField, scratch)
+	a.MOVQ(to, scratch)
 	a.CMPQ(offset, scratch)
 	a.JAE(operand.LabelRef("done"))
 	a.Comment("The last step overlaps the one before")

@@ -33,10 +33,11 @@ func (n *nibbles) write(a *assembler) {
 	writeUpdate(a, n)
 }
 
-// With 16 registers, more than two outputs leave no room for the sums of 128 bytes.
-func (*nibbles) pairs() bool        { return false }
+func (*nibbles) pairs() bool { return false }
+
 func (*nibbles) multiplyPair(*step) {}
 
+// With 16 registers, more than two outputs leave no room for the sums of 128 bytes.
 func (n *nibbles) wide(outputs int) bool { return n.w == zmm || outputs <= 2 }
 
 func (n *nibbles) prepare(a *assembler) {
