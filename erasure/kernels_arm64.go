@@ -17,8 +17,8 @@ const (
 // The order is that of instructions per byte of a source. Nobody has timed it yet; counted by bench-slope, for encoding with 1,
 // 4 and 6 outputs and for updating as many:
 //
-//	sve, vectors of 128 bits  0.567, 1.421, 2.322  0.674, 1.893, 2.705
-//	sve, of 256               0.284, 0.710, 1.161  0.338, 0.947, 1.354
+//	sve, vectors of 128 bits  0.567, 1.421, 2.087  0.674, 1.893, 2.705
+//	sve, of 256               0.284, 0.710, 1.079  0.338, 0.947, 1.354
 //	neon                      0.485, 1.277, 2.022  0.533, 1.471, 2.096
 var kernels = kernel.Table[funcs]{
 	kernelSVE: {
@@ -47,14 +47,14 @@ func formOf(k uint8) form {
 
 // dotWith, updateWith and addWith call kernel k's functions directly.
 
-func dotWith(k uint8, p *pass) {
+func dotWith(k uint8, p *pass, from, to int) {
 	switch k {
 	case kernelSVE:
-		dotSVE(p)
+		dotSVE(p, from, to)
 	case kernelNEON:
-		dotNEON(p)
+		dotNEON(p, from, to)
 	default:
-		dotGeneric(p)
+		dotGeneric(p, from, to)
 	}
 }
 

@@ -49,9 +49,6 @@ func TestParking(t *testing.T) {
 	guarded := newBench(t, 7+maxOutputs, most+behind)
 	memory := testkit.Guarded(t, maxOutputs*(most+64))
 	testkit.Kernels(t, primitive, kernels, func(t *testing.T, kernel int) {
-		if kernel == kernelGeneric {
-			return // it parks nothing
-		}
 		guarded.t = t
 		form := formOf(uint8(kernel))
 		for i, length := range []int{64, 65, 96, 127, 128, 255, 256, 511, 512, 700, 1024, 1025, most} {
@@ -83,7 +80,7 @@ func TestParking(t *testing.T) {
 						}
 					}
 					sums := memory[len(memory)-p*((to-from+63)&^63):]
-					pa := pass{outputs: shards[7:], sum: sum, from: from, to: to}
+					pa := pass{outputs: shards[7:], sum: sum}
 					begin := 0
 					for _, end := range cuts {
 						pa.sources = shards[begin:end]
@@ -102,7 +99,7 @@ func TestParking(t *testing.T) {
 						if end < 7 {
 							pa.park = pointer(sums)
 						}
-						kernels[kernel].Funcs.dot(&pa)
+						kernels[kernel].Funcs.dot(&pa, from, to)
 						begin = end
 					}
 					// A kernel may begin up to 63 bytes earlier, but no more.

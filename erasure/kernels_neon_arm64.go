@@ -7,7 +7,7 @@ package erasure
 // dotNEON does the pass p as dotGeneric does. Products come by look-ups of nibbles.
 //
 //go:noescape
-func dotNEON(p *pass)
+func dotNEON(p *pass, from int, to int)
 
 // updateNEON does what updateGeneric does.
 //

@@ -7,7 +7,7 @@ package erasure
 // dotSVE does the pass p as dotGeneric does. Products come by look-ups of nibbles.
 //
 //go:noescape
-func dotSVE(p *pass)
+func dotSVE(p *pass, from int, to int)
 
 // updateSVE does what updateGeneric does.
 //

@@ -2,8 +2,8 @@
 
 //go:build !purego
 
-// func dotSVE(p *pass)
-TEXT ·dotSVE(SB), 0, $0-8
+// func dotSVE(p *pass, from int, to int)
+TEXT ·dotSVE(SB), 0, $0-24
 	MOVD   p+0(FP), R0
 	MOVD   (R0), R1
 	MOVD   24(R0), R2
@@ -16,8 +16,8 @@ TEXT ·dotSVE(SB), 0, $0-8
 	MOVD   48(R0), R5
 	MOVD   72(R0), R11
 	MOVD   80(R0), R12
-	MOVD   88(R0), R6
-	MOVD   96(R0), R7
+	MOVD   from+8(FP), R6
+	MOVD   to+16(FP), R7
 	WORD   $0x2538c1ff // mov z31.b, #15
 	WORD   $0x2518e3e1 // ptrue p1.b
 
@@ -75,20 +75,20 @@ dot1Step:
 	WORD   $0x042533e5 // and z5.d, z31.d, z5.d
 	WORD   $0x042633e6 // and z6.d, z31.d, z6.d
 	WORD   $0x042733e7 // and z7.d, z31.d, z7.d
-	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
-	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
-	WORD   $0x05243200 // tbl z0.b, {z16.b}, z4.b
-	WORD   $0x05253201 // tbl z1.b, {z16.b}, z5.b
-	WORD   $0x05263202 // tbl z2.b, {z16.b}, z6.b
-	WORD   $0x05273203 // tbl z3.b, {z16.b}, z7.b
-	WORD   $0x0528322c // tbl z12.b, {z17.b}, z8.b
-	WORD   $0x0529322d // tbl z13.b, {z17.b}, z9.b
-	WORD   $0x052a322e // tbl z14.b, {z17.b}, z10.b
-	WORD   $0x052b322f // tbl z15.b, {z17.b}, z11.b
-	WORD   $0x04a03180 // eor z0.d, z12.d, z0.d
-	WORD   $0x04a131a1 // eor z1.d, z13.d, z1.d
-	WORD   $0x04a231c2 // eor z2.d, z14.d, z2.d
-	WORD   $0x04a331e3 // eor z3.d, z15.d, z3.d
+	WORD   $0xa400250c // ld1rqb {z12.b}, p1/z, [x8, #0]
+	WORD   $0xa401250d // ld1rqb {z13.b}, p1/z, [x8, #16]
+	WORD   $0x05243180 // tbl z0.b, {z12.b}, z4.b
+	WORD   $0x05253181 // tbl z1.b, {z12.b}, z5.b
+	WORD   $0x05263182 // tbl z2.b, {z12.b}, z6.b
+	WORD   $0x05273183 // tbl z3.b, {z12.b}, z7.b
+	WORD   $0x052831ae // tbl z14.b, {z13.b}, z8.b
+	WORD   $0x052931af // tbl z15.b, {z13.b}, z9.b
+	WORD   $0x052a31b0 // tbl z16.b, {z13.b}, z10.b
+	WORD   $0x052b31b1 // tbl z17.b, {z13.b}, z11.b
+	WORD   $0x04a031c0 // eor z0.d, z14.d, z0.d
+	WORD   $0x04a131e1 // eor z1.d, z15.d, z1.d
+	WORD   $0x04a23202 // eor z2.d, z16.d, z2.d
+	WORD   $0x04a33223 // eor z3.d, z17.d, z3.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BHS    dot1Store
@@ -108,24 +108,24 @@ dot1Source:
 	WORD   $0x042533e5 // and z5.d, z31.d, z5.d
 	WORD   $0x042633e6 // and z6.d, z31.d, z6.d
 	WORD   $0x042733e7 // and z7.d, z31.d, z7.d
-	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
-	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
-	WORD   $0x0524320c // tbl z12.b, {z16.b}, z4.b
-	WORD   $0x0525320d // tbl z13.b, {z16.b}, z5.b
-	WORD   $0x0526320e // tbl z14.b, {z16.b}, z6.b
-	WORD   $0x0527320f // tbl z15.b, {z16.b}, z7.b
-	WORD   $0x04a03180 // eor z0.d, z12.d, z0.d
-	WORD   $0x04a131a1 // eor z1.d, z13.d, z1.d
-	WORD   $0x04a231c2 // eor z2.d, z14.d, z2.d
-	WORD   $0x04a331e3 // eor z3.d, z15.d, z3.d
-	WORD   $0x0528322c // tbl z12.b, {z17.b}, z8.b
-	WORD   $0x0529322d // tbl z13.b, {z17.b}, z9.b
-	WORD   $0x052a322e // tbl z14.b, {z17.b}, z10.b
-	WORD   $0x052b322f // tbl z15.b, {z17.b}, z11.b
-	WORD   $0x04a03180 // eor z0.d, z12.d, z0.d
-	WORD   $0x04a131a1 // eor z1.d, z13.d, z1.d
-	WORD   $0x04a231c2 // eor z2.d, z14.d, z2.d
-	WORD   $0x04a331e3 // eor z3.d, z15.d, z3.d
+	WORD   $0xa400250c // ld1rqb {z12.b}, p1/z, [x8, #0]
+	WORD   $0xa401250d // ld1rqb {z13.b}, p1/z, [x8, #16]
+	WORD   $0x0524318e // tbl z14.b, {z12.b}, z4.b
+	WORD   $0x0525318f // tbl z15.b, {z12.b}, z5.b
+	WORD   $0x05263190 // tbl z16.b, {z12.b}, z6.b
+	WORD   $0x05273191 // tbl z17.b, {z12.b}, z7.b
+	WORD   $0x04a031c0 // eor z0.d, z14.d, z0.d
+	WORD   $0x04a131e1 // eor z1.d, z15.d, z1.d
+	WORD   $0x04a23202 // eor z2.d, z16.d, z2.d
+	WORD   $0x04a33223 // eor z3.d, z17.d, z3.d
+	WORD   $0x052831ae // tbl z14.b, {z13.b}, z8.b
+	WORD   $0x052931af // tbl z15.b, {z13.b}, z9.b
+	WORD   $0x052a31b0 // tbl z16.b, {z13.b}, z10.b
+	WORD   $0x052b31b1 // tbl z17.b, {z13.b}, z11.b
+	WORD   $0x04a031c0 // eor z0.d, z14.d, z0.d
+	WORD   $0x04a131e1 // eor z1.d, z15.d, z1.d
+	WORD   $0x04a23202 // eor z2.d, z16.d, z2.d
+	WORD   $0x04a33223 // eor z3.d, z17.d, z3.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BLO    dot1Source
@@ -206,11 +206,11 @@ dot1StepRest:
 	WORD   $0xa4064141 // ld1b {z1.b}, p0/z, [x10, x6]
 	WORD   $0x042c9422 // lsr z2.b, z1.b, #4
 	WORD   $0x042133e1 // and z1.d, z31.d, z1.d
-	WORD   $0xa4002504 // ld1rqb {z4.b}, p1/z, [x8, #0]
-	WORD   $0xa4012505 // ld1rqb {z5.b}, p1/z, [x8, #16]
-	WORD   $0x05213080 // tbl z0.b, {z4.b}, z1.b
-	WORD   $0x052230a3 // tbl z3.b, {z5.b}, z2.b
-	WORD   $0x04a03060 // eor z0.d, z3.d, z0.d
+	WORD   $0xa4002503 // ld1rqb {z3.b}, p1/z, [x8, #0]
+	WORD   $0xa4012504 // ld1rqb {z4.b}, p1/z, [x8, #16]
+	WORD   $0x05213060 // tbl z0.b, {z3.b}, z1.b
+	WORD   $0x05223085 // tbl z5.b, {z4.b}, z2.b
+	WORD   $0x04a030a0 // eor z0.d, z5.d, z0.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BHS    dot1RestStore
@@ -220,12 +220,12 @@ dot1RestSource:
 	WORD   $0xa4064141 // ld1b {z1.b}, p0/z, [x10, x6]
 	WORD   $0x042c9422 // lsr z2.b, z1.b, #4
 	WORD   $0x042133e1 // and z1.d, z31.d, z1.d
-	WORD   $0xa4002504 // ld1rqb {z4.b}, p1/z, [x8, #0]
-	WORD   $0xa4012505 // ld1rqb {z5.b}, p1/z, [x8, #16]
-	WORD   $0x05213083 // tbl z3.b, {z4.b}, z1.b
-	WORD   $0x04a03060 // eor z0.d, z3.d, z0.d
-	WORD   $0x052230a3 // tbl z3.b, {z5.b}, z2.b
-	WORD   $0x04a03060 // eor z0.d, z3.d, z0.d
+	WORD   $0xa4002503 // ld1rqb {z3.b}, p1/z, [x8, #0]
+	WORD   $0xa4012504 // ld1rqb {z4.b}, p1/z, [x8, #16]
+	WORD   $0x05213065 // tbl z5.b, {z3.b}, z1.b
+	WORD   $0x04a030a0 // eor z0.d, z5.d, z0.d
+	WORD   $0x05223085 // tbl z5.b, {z4.b}, z2.b
+	WORD   $0x04a030a0 // eor z0.d, z5.d, z0.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BLO    dot1RestSource
@@ -300,34 +300,34 @@ dot2Step:
 	WORD   $0x042933e9 // and z9.d, z31.d, z9.d
 	WORD   $0x042a33ea // and z10.d, z31.d, z10.d
 	WORD   $0x042b33eb // and z11.d, z31.d, z11.d
-	WORD   $0xa4002514 // ld1rqb {z20.b}, p1/z, [x8, #0]
-	WORD   $0xa4012515 // ld1rqb {z21.b}, p1/z, [x8, #16]
-	WORD   $0x05283280 // tbl z0.b, {z20.b}, z8.b
-	WORD   $0x05293281 // tbl z1.b, {z20.b}, z9.b
-	WORD   $0x052a3282 // tbl z2.b, {z20.b}, z10.b
-	WORD   $0x052b3283 // tbl z3.b, {z20.b}, z11.b
-	WORD   $0x052c32b0 // tbl z16.b, {z21.b}, z12.b
-	WORD   $0x052d32b1 // tbl z17.b, {z21.b}, z13.b
-	WORD   $0x052e32b2 // tbl z18.b, {z21.b}, z14.b
-	WORD   $0x052f32b3 // tbl z19.b, {z21.b}, z15.b
-	WORD   $0x04a03200 // eor z0.d, z16.d, z0.d
-	WORD   $0x04a13221 // eor z1.d, z17.d, z1.d
-	WORD   $0x04a23242 // eor z2.d, z18.d, z2.d
-	WORD   $0x04a33263 // eor z3.d, z19.d, z3.d
-	WORD   $0xa4022514 // ld1rqb {z20.b}, p1/z, [x8, #32]
-	WORD   $0xa4032515 // ld1rqb {z21.b}, p1/z, [x8, #48]
-	WORD   $0x05283284 // tbl z4.b, {z20.b}, z8.b
-	WORD   $0x05293285 // tbl z5.b, {z20.b}, z9.b
-	WORD   $0x052a3286 // tbl z6.b, {z20.b}, z10.b
-	WORD   $0x052b3287 // tbl z7.b, {z20.b}, z11.b
-	WORD   $0x052c32b0 // tbl z16.b, {z21.b}, z12.b
-	WORD   $0x052d32b1 // tbl z17.b, {z21.b}, z13.b
-	WORD   $0x052e32b2 // tbl z18.b, {z21.b}, z14.b
-	WORD   $0x052f32b3 // tbl z19.b, {z21.b}, z15.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0x04a63246 // eor z6.d, z18.d, z6.d
-	WORD   $0x04a73267 // eor z7.d, z19.d, z7.d
+	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
+	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
+	WORD   $0x05283200 // tbl z0.b, {z16.b}, z8.b
+	WORD   $0x05293201 // tbl z1.b, {z16.b}, z9.b
+	WORD   $0x052a3202 // tbl z2.b, {z16.b}, z10.b
+	WORD   $0x052b3203 // tbl z3.b, {z16.b}, z11.b
+	WORD   $0x052c3232 // tbl z18.b, {z17.b}, z12.b
+	WORD   $0x052d3233 // tbl z19.b, {z17.b}, z13.b
+	WORD   $0x052e3234 // tbl z20.b, {z17.b}, z14.b
+	WORD   $0x052f3235 // tbl z21.b, {z17.b}, z15.b
+	WORD   $0x04a03240 // eor z0.d, z18.d, z0.d
+	WORD   $0x04a13261 // eor z1.d, z19.d, z1.d
+	WORD   $0x04a23282 // eor z2.d, z20.d, z2.d
+	WORD   $0x04a332a3 // eor z3.d, z21.d, z3.d
+	WORD   $0xa4022510 // ld1rqb {z16.b}, p1/z, [x8, #32]
+	WORD   $0xa4032511 // ld1rqb {z17.b}, p1/z, [x8, #48]
+	WORD   $0x05283204 // tbl z4.b, {z16.b}, z8.b
+	WORD   $0x05293205 // tbl z5.b, {z16.b}, z9.b
+	WORD   $0x052a3206 // tbl z6.b, {z16.b}, z10.b
+	WORD   $0x052b3207 // tbl z7.b, {z16.b}, z11.b
+	WORD   $0x052c3232 // tbl z18.b, {z17.b}, z12.b
+	WORD   $0x052d3233 // tbl z19.b, {z17.b}, z13.b
+	WORD   $0x052e3234 // tbl z20.b, {z17.b}, z14.b
+	WORD   $0x052f3235 // tbl z21.b, {z17.b}, z15.b
+	WORD   $0x04a43244 // eor z4.d, z18.d, z4.d
+	WORD   $0x04a53265 // eor z5.d, z19.d, z5.d
+	WORD   $0x04a63286 // eor z6.d, z20.d, z6.d
+	WORD   $0x04a732a7 // eor z7.d, z21.d, z7.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BHS    dot2Store
@@ -347,42 +347,42 @@ dot2Source:
 	WORD   $0x042933e9 // and z9.d, z31.d, z9.d
 	WORD   $0x042a33ea // and z10.d, z31.d, z10.d
 	WORD   $0x042b33eb // and z11.d, z31.d, z11.d
-	WORD   $0xa4002514 // ld1rqb {z20.b}, p1/z, [x8, #0]
-	WORD   $0xa4012515 // ld1rqb {z21.b}, p1/z, [x8, #16]
-	WORD   $0x05283290 // tbl z16.b, {z20.b}, z8.b
-	WORD   $0x05293291 // tbl z17.b, {z20.b}, z9.b
-	WORD   $0x052a3292 // tbl z18.b, {z20.b}, z10.b
-	WORD   $0x052b3293 // tbl z19.b, {z20.b}, z11.b
-	WORD   $0x04a03200 // eor z0.d, z16.d, z0.d
-	WORD   $0x04a13221 // eor z1.d, z17.d, z1.d
-	WORD   $0x04a23242 // eor z2.d, z18.d, z2.d
-	WORD   $0x04a33263 // eor z3.d, z19.d, z3.d
-	WORD   $0x052c32b0 // tbl z16.b, {z21.b}, z12.b
-	WORD   $0x052d32b1 // tbl z17.b, {z21.b}, z13.b
-	WORD   $0x052e32b2 // tbl z18.b, {z21.b}, z14.b
-	WORD   $0x052f32b3 // tbl z19.b, {z21.b}, z15.b
-	WORD   $0x04a03200 // eor z0.d, z16.d, z0.d
-	WORD   $0x04a13221 // eor z1.d, z17.d, z1.d
-	WORD   $0x04a23242 // eor z2.d, z18.d, z2.d
-	WORD   $0x04a33263 // eor z3.d, z19.d, z3.d
-	WORD   $0xa4022514 // ld1rqb {z20.b}, p1/z, [x8, #32]
-	WORD   $0xa4032515 // ld1rqb {z21.b}, p1/z, [x8, #48]
-	WORD   $0x05283290 // tbl z16.b, {z20.b}, z8.b
-	WORD   $0x05293291 // tbl z17.b, {z20.b}, z9.b
-	WORD   $0x052a3292 // tbl z18.b, {z20.b}, z10.b
-	WORD   $0x052b3293 // tbl z19.b, {z20.b}, z11.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0x04a63246 // eor z6.d, z18.d, z6.d
-	WORD   $0x04a73267 // eor z7.d, z19.d, z7.d
-	WORD   $0x052c32b0 // tbl z16.b, {z21.b}, z12.b
-	WORD   $0x052d32b1 // tbl z17.b, {z21.b}, z13.b
-	WORD   $0x052e32b2 // tbl z18.b, {z21.b}, z14.b
-	WORD   $0x052f32b3 // tbl z19.b, {z21.b}, z15.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0x04a63246 // eor z6.d, z18.d, z6.d
-	WORD   $0x04a73267 // eor z7.d, z19.d, z7.d
+	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
+	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
+	WORD   $0x05283212 // tbl z18.b, {z16.b}, z8.b
+	WORD   $0x05293213 // tbl z19.b, {z16.b}, z9.b
+	WORD   $0x052a3214 // tbl z20.b, {z16.b}, z10.b
+	WORD   $0x052b3215 // tbl z21.b, {z16.b}, z11.b
+	WORD   $0x04a03240 // eor z0.d, z18.d, z0.d
+	WORD   $0x04a13261 // eor z1.d, z19.d, z1.d
+	WORD   $0x04a23282 // eor z2.d, z20.d, z2.d
+	WORD   $0x04a332a3 // eor z3.d, z21.d, z3.d
+	WORD   $0x052c3232 // tbl z18.b, {z17.b}, z12.b
+	WORD   $0x052d3233 // tbl z19.b, {z17.b}, z13.b
+	WORD   $0x052e3234 // tbl z20.b, {z17.b}, z14.b
+	WORD   $0x052f3235 // tbl z21.b, {z17.b}, z15.b
+	WORD   $0x04a03240 // eor z0.d, z18.d, z0.d
+	WORD   $0x04a13261 // eor z1.d, z19.d, z1.d
+	WORD   $0x04a23282 // eor z2.d, z20.d, z2.d
+	WORD   $0x04a332a3 // eor z3.d, z21.d, z3.d
+	WORD   $0xa4022510 // ld1rqb {z16.b}, p1/z, [x8, #32]
+	WORD   $0xa4032511 // ld1rqb {z17.b}, p1/z, [x8, #48]
+	WORD   $0x05283212 // tbl z18.b, {z16.b}, z8.b
+	WORD   $0x05293213 // tbl z19.b, {z16.b}, z9.b
+	WORD   $0x052a3214 // tbl z20.b, {z16.b}, z10.b
+	WORD   $0x052b3215 // tbl z21.b, {z16.b}, z11.b
+	WORD   $0x04a43244 // eor z4.d, z18.d, z4.d
+	WORD   $0x04a53265 // eor z5.d, z19.d, z5.d
+	WORD   $0x04a63286 // eor z6.d, z20.d, z6.d
+	WORD   $0x04a732a7 // eor z7.d, z21.d, z7.d
+	WORD   $0x052c3232 // tbl z18.b, {z17.b}, z12.b
+	WORD   $0x052d3233 // tbl z19.b, {z17.b}, z13.b
+	WORD   $0x052e3234 // tbl z20.b, {z17.b}, z14.b
+	WORD   $0x052f3235 // tbl z21.b, {z17.b}, z15.b
+	WORD   $0x04a43244 // eor z4.d, z18.d, z4.d
+	WORD   $0x04a53265 // eor z5.d, z19.d, z5.d
+	WORD   $0x04a63286 // eor z6.d, z20.d, z6.d
+	WORD   $0x04a732a7 // eor z7.d, z21.d, z7.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BLO    dot2Source
@@ -487,16 +487,16 @@ dot2StepRest:
 	WORD   $0xa4064142 // ld1b {z2.b}, p0/z, [x10, x6]
 	WORD   $0x042c9443 // lsr z3.b, z2.b, #4
 	WORD   $0x042233e2 // and z2.d, z31.d, z2.d
-	WORD   $0xa4002505 // ld1rqb {z5.b}, p1/z, [x8, #0]
-	WORD   $0xa4012506 // ld1rqb {z6.b}, p1/z, [x8, #16]
-	WORD   $0x052230a0 // tbl z0.b, {z5.b}, z2.b
-	WORD   $0x052330c4 // tbl z4.b, {z6.b}, z3.b
-	WORD   $0x04a03080 // eor z0.d, z4.d, z0.d
-	WORD   $0xa4022505 // ld1rqb {z5.b}, p1/z, [x8, #32]
-	WORD   $0xa4032506 // ld1rqb {z6.b}, p1/z, [x8, #48]
-	WORD   $0x052230a1 // tbl z1.b, {z5.b}, z2.b
-	WORD   $0x052330c4 // tbl z4.b, {z6.b}, z3.b
-	WORD   $0x04a13081 // eor z1.d, z4.d, z1.d
+	WORD   $0xa4002504 // ld1rqb {z4.b}, p1/z, [x8, #0]
+	WORD   $0xa4012505 // ld1rqb {z5.b}, p1/z, [x8, #16]
+	WORD   $0x05223080 // tbl z0.b, {z4.b}, z2.b
+	WORD   $0x052330a6 // tbl z6.b, {z5.b}, z3.b
+	WORD   $0x04a030c0 // eor z0.d, z6.d, z0.d
+	WORD   $0xa4022504 // ld1rqb {z4.b}, p1/z, [x8, #32]
+	WORD   $0xa4032505 // ld1rqb {z5.b}, p1/z, [x8, #48]
+	WORD   $0x05223081 // tbl z1.b, {z4.b}, z2.b
+	WORD   $0x052330a6 // tbl z6.b, {z5.b}, z3.b
+	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BHS    dot2RestStore
@@ -506,18 +506,18 @@ dot2RestSource:
 	WORD   $0xa4064142 // ld1b {z2.b}, p0/z, [x10, x6]
 	WORD   $0x042c9443 // lsr z3.b, z2.b, #4
 	WORD   $0x042233e2 // and z2.d, z31.d, z2.d
-	WORD   $0xa4002505 // ld1rqb {z5.b}, p1/z, [x8, #0]
-	WORD   $0xa4012506 // ld1rqb {z6.b}, p1/z, [x8, #16]
-	WORD   $0x052230a4 // tbl z4.b, {z5.b}, z2.b
-	WORD   $0x04a03080 // eor z0.d, z4.d, z0.d
-	WORD   $0x052330c4 // tbl z4.b, {z6.b}, z3.b
-	WORD   $0x04a03080 // eor z0.d, z4.d, z0.d
-	WORD   $0xa4022505 // ld1rqb {z5.b}, p1/z, [x8, #32]
-	WORD   $0xa4032506 // ld1rqb {z6.b}, p1/z, [x8, #48]
-	WORD   $0x052230a4 // tbl z4.b, {z5.b}, z2.b
-	WORD   $0x04a13081 // eor z1.d, z4.d, z1.d
-	WORD   $0x052330c4 // tbl z4.b, {z6.b}, z3.b
-	WORD   $0x04a13081 // eor z1.d, z4.d, z1.d
+	WORD   $0xa4002504 // ld1rqb {z4.b}, p1/z, [x8, #0]
+	WORD   $0xa4012505 // ld1rqb {z5.b}, p1/z, [x8, #16]
+	WORD   $0x05223086 // tbl z6.b, {z4.b}, z2.b
+	WORD   $0x04a030c0 // eor z0.d, z6.d, z0.d
+	WORD   $0x052330a6 // tbl z6.b, {z5.b}, z3.b
+	WORD   $0x04a030c0 // eor z0.d, z6.d, z0.d
+	WORD   $0xa4022504 // ld1rqb {z4.b}, p1/z, [x8, #32]
+	WORD   $0xa4032505 // ld1rqb {z5.b}, p1/z, [x8, #48]
+	WORD   $0x05223086 // tbl z6.b, {z4.b}, z2.b
+	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
+	WORD   $0x052330a6 // tbl z6.b, {z5.b}, z3.b
+	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BLO    dot2RestSource
@@ -600,48 +600,48 @@ dot3Step:
 	WORD   $0x042d33ed // and z13.d, z31.d, z13.d
 	WORD   $0x042e33ee // and z14.d, z31.d, z14.d
 	WORD   $0x042f33ef // and z15.d, z31.d, z15.d
-	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
-	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
-	WORD   $0x052c3300 // tbl z0.b, {z24.b}, z12.b
-	WORD   $0x052d3301 // tbl z1.b, {z24.b}, z13.b
-	WORD   $0x052e3302 // tbl z2.b, {z24.b}, z14.b
-	WORD   $0x052f3303 // tbl z3.b, {z24.b}, z15.b
-	WORD   $0x05303334 // tbl z20.b, {z25.b}, z16.b
-	WORD   $0x05313335 // tbl z21.b, {z25.b}, z17.b
-	WORD   $0x05323336 // tbl z22.b, {z25.b}, z18.b
-	WORD   $0x05333337 // tbl z23.b, {z25.b}, z19.b
-	WORD   $0x04a03280 // eor z0.d, z20.d, z0.d
-	WORD   $0x04a132a1 // eor z1.d, z21.d, z1.d
-	WORD   $0x04a232c2 // eor z2.d, z22.d, z2.d
-	WORD   $0x04a332e3 // eor z3.d, z23.d, z3.d
-	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
-	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
-	WORD   $0x052c3304 // tbl z4.b, {z24.b}, z12.b
-	WORD   $0x052d3305 // tbl z5.b, {z24.b}, z13.b
-	WORD   $0x052e3306 // tbl z6.b, {z24.b}, z14.b
-	WORD   $0x052f3307 // tbl z7.b, {z24.b}, z15.b
-	WORD   $0x05303334 // tbl z20.b, {z25.b}, z16.b
-	WORD   $0x05313335 // tbl z21.b, {z25.b}, z17.b
-	WORD   $0x05323336 // tbl z22.b, {z25.b}, z18.b
-	WORD   $0x05333337 // tbl z23.b, {z25.b}, z19.b
-	WORD   $0x04a43284 // eor z4.d, z20.d, z4.d
-	WORD   $0x04a532a5 // eor z5.d, z21.d, z5.d
-	WORD   $0x04a632c6 // eor z6.d, z22.d, z6.d
-	WORD   $0x04a732e7 // eor z7.d, z23.d, z7.d
-	WORD   $0xa4042518 // ld1rqb {z24.b}, p1/z, [x8, #64]
-	WORD   $0xa4052519 // ld1rqb {z25.b}, p1/z, [x8, #80]
-	WORD   $0x052c3308 // tbl z8.b, {z24.b}, z12.b
-	WORD   $0x052d3309 // tbl z9.b, {z24.b}, z13.b
-	WORD   $0x052e330a // tbl z10.b, {z24.b}, z14.b
-	WORD   $0x052f330b // tbl z11.b, {z24.b}, z15.b
-	WORD   $0x05303334 // tbl z20.b, {z25.b}, z16.b
-	WORD   $0x05313335 // tbl z21.b, {z25.b}, z17.b
-	WORD   $0x05323336 // tbl z22.b, {z25.b}, z18.b
-	WORD   $0x05333337 // tbl z23.b, {z25.b}, z19.b
-	WORD   $0x04a83288 // eor z8.d, z20.d, z8.d
-	WORD   $0x04a932a9 // eor z9.d, z21.d, z9.d
-	WORD   $0x04aa32ca // eor z10.d, z22.d, z10.d
-	WORD   $0x04ab32eb // eor z11.d, z23.d, z11.d
+	WORD   $0xa4002514 // ld1rqb {z20.b}, p1/z, [x8, #0]
+	WORD   $0xa4012515 // ld1rqb {z21.b}, p1/z, [x8, #16]
+	WORD   $0x052c3280 // tbl z0.b, {z20.b}, z12.b
+	WORD   $0x052d3281 // tbl z1.b, {z20.b}, z13.b
+	WORD   $0x052e3282 // tbl z2.b, {z20.b}, z14.b
+	WORD   $0x052f3283 // tbl z3.b, {z20.b}, z15.b
+	WORD   $0x053032b6 // tbl z22.b, {z21.b}, z16.b
+	WORD   $0x053132b7 // tbl z23.b, {z21.b}, z17.b
+	WORD   $0x053232b8 // tbl z24.b, {z21.b}, z18.b
+	WORD   $0x053332b9 // tbl z25.b, {z21.b}, z19.b
+	WORD   $0x04a032c0 // eor z0.d, z22.d, z0.d
+	WORD   $0x04a132e1 // eor z1.d, z23.d, z1.d
+	WORD   $0x04a23302 // eor z2.d, z24.d, z2.d
+	WORD   $0x04a33323 // eor z3.d, z25.d, z3.d
+	WORD   $0xa4022514 // ld1rqb {z20.b}, p1/z, [x8, #32]
+	WORD   $0xa4032515 // ld1rqb {z21.b}, p1/z, [x8, #48]
+	WORD   $0x052c3284 // tbl z4.b, {z20.b}, z12.b
+	WORD   $0x052d3285 // tbl z5.b, {z20.b}, z13.b
+	WORD   $0x052e3286 // tbl z6.b, {z20.b}, z14.b
+	WORD   $0x052f3287 // tbl z7.b, {z20.b}, z15.b
+	WORD   $0x053032b6 // tbl z22.b, {z21.b}, z16.b
+	WORD   $0x053132b7 // tbl z23.b, {z21.b}, z17.b
+	WORD   $0x053232b8 // tbl z24.b, {z21.b}, z18.b
+	WORD   $0x053332b9 // tbl z25.b, {z21.b}, z19.b
+	WORD   $0x04a432c4 // eor z4.d, z22.d, z4.d
+	WORD   $0x04a532e5 // eor z5.d, z23.d, z5.d
+	WORD   $0x04a63306 // eor z6.d, z24.d, z6.d
+	WORD   $0x04a73327 // eor z7.d, z25.d, z7.d
+	WORD   $0xa4042514 // ld1rqb {z20.b}, p1/z, [x8, #64]
+	WORD   $0xa4052515 // ld1rqb {z21.b}, p1/z, [x8, #80]
+	WORD   $0x052c3288 // tbl z8.b, {z20.b}, z12.b
+	WORD   $0x052d3289 // tbl z9.b, {z20.b}, z13.b
+	WORD   $0x052e328a // tbl z10.b, {z20.b}, z14.b
+	WORD   $0x052f328b // tbl z11.b, {z20.b}, z15.b
+	WORD   $0x053032b6 // tbl z22.b, {z21.b}, z16.b
+	WORD   $0x053132b7 // tbl z23.b, {z21.b}, z17.b
+	WORD   $0x053232b8 // tbl z24.b, {z21.b}, z18.b
+	WORD   $0x053332b9 // tbl z25.b, {z21.b}, z19.b
+	WORD   $0x04a832c8 // eor z8.d, z22.d, z8.d
+	WORD   $0x04a932e9 // eor z9.d, z23.d, z9.d
+	WORD   $0x04aa330a // eor z10.d, z24.d, z10.d
+	WORD   $0x04ab332b // eor z11.d, z25.d, z11.d
 	ADD    $96, R8, R8
 	CMP    R4, R9
 	BHS    dot3Store
@@ -661,60 +661,60 @@ dot3Source:
 	WORD   $0x042d33ed // and z13.d, z31.d, z13.d
 	WORD   $0x042e33ee // and z14.d, z31.d, z14.d
 	WORD   $0x042f33ef // and z15.d, z31.d, z15.d
-	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
-	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
-	WORD   $0x052c3314 // tbl z20.b, {z24.b}, z12.b
-	WORD   $0x052d3315 // tbl z21.b, {z24.b}, z13.b
-	WORD   $0x052e3316 // tbl z22.b, {z24.b}, z14.b
-	WORD   $0x052f3317 // tbl z23.b, {z24.b}, z15.b
-	WORD   $0x04a03280 // eor z0.d, z20.d, z0.d
-	WORD   $0x04a132a1 // eor z1.d, z21.d, z1.d
-	WORD   $0x04a232c2 // eor z2.d, z22.d, z2.d
-	WORD   $0x04a332e3 // eor z3.d, z23.d, z3.d
-	WORD   $0x05303334 // tbl z20.b, {z25.b}, z16.b
-	WORD   $0x05313335 // tbl z21.b, {z25.b}, z17.b
-	WORD   $0x05323336 // tbl z22.b, {z25.b}, z18.b
-	WORD   $0x05333337 // tbl z23.b, {z25.b}, z19.b
-	WORD   $0x04a03280 // eor z0.d, z20.d, z0.d
-	WORD   $0x04a132a1 // eor z1.d, z21.d, z1.d
-	WORD   $0x04a232c2 // eor z2.d, z22.d, z2.d
-	WORD   $0x04a332e3 // eor z3.d, z23.d, z3.d
-	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
-	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
-	WORD   $0x052c3314 // tbl z20.b, {z24.b}, z12.b
-	WORD   $0x052d3315 // tbl z21.b, {z24.b}, z13.b
-	WORD   $0x052e3316 // tbl z22.b, {z24.b}, z14.b
-	WORD   $0x052f3317 // tbl z23.b, {z24.b}, z15.b
-	WORD   $0x04a43284 // eor z4.d, z20.d, z4.d
-	WORD   $0x04a532a5 // eor z5.d, z21.d, z5.d
-	WORD   $0x04a632c6 // eor z6.d, z22.d, z6.d
-	WORD   $0x04a732e7 // eor z7.d, z23.d, z7.d
-	WORD   $0x05303334 // tbl z20.b, {z25.b}, z16.b
-	WORD   $0x05313335 // tbl z21.b, {z25.b}, z17.b
-	WORD   $0x05323336 // tbl z22.b, {z25.b}, z18.b
-	WORD   $0x05333337 // tbl z23.b, {z25.b}, z19.b
-	WORD   $0x04a43284 // eor z4.d, z20.d, z4.d
-	WORD   $0x04a532a5 // eor z5.d, z21.d, z5.d
-	WORD   $0x04a632c6 // eor z6.d, z22.d, z6.d
-	WORD   $0x04a732e7 // eor z7.d, z23.d, z7.d
-	WORD   $0xa4042518 // ld1rqb {z24.b}, p1/z, [x8, #64]
-	WORD   $0xa4052519 // ld1rqb {z25.b}, p1/z, [x8, #80]
-	WORD   $0x052c3314 // tbl z20.b, {z24.b}, z12.b
-	WORD   $0x052d3315 // tbl z21.b, {z24.b}, z13.b
-	WORD   $0x052e3316 // tbl z22.b, {z24.b}, z14.b
-	WORD   $0x052f3317 // tbl z23.b, {z24.b}, z15.b
-	WORD   $0x04a83288 // eor z8.d, z20.d, z8.d
-	WORD   $0x04a932a9 // eor z9.d, z21.d, z9.d
-	WORD   $0x04aa32ca // eor z10.d, z22.d, z10.d
-	WORD   $0x04ab32eb // eor z11.d, z23.d, z11.d
-	WORD   $0x05303334 // tbl z20.b, {z25.b}, z16.b
-	WORD   $0x05313335 // tbl z21.b, {z25.b}, z17.b
-	WORD   $0x05323336 // tbl z22.b, {z25.b}, z18.b
-	WORD   $0x05333337 // tbl z23.b, {z25.b}, z19.b
-	WORD   $0x04a83288 // eor z8.d, z20.d, z8.d
-	WORD   $0x04a932a9 // eor z9.d, z21.d, z9.d
-	WORD   $0x04aa32ca // eor z10.d, z22.d, z10.d
-	WORD   $0x04ab32eb // eor z11.d, z23.d, z11.d
+	WORD   $0xa4002514 // ld1rqb {z20.b}, p1/z, [x8, #0]
+	WORD   $0xa4012515 // ld1rqb {z21.b}, p1/z, [x8, #16]
+	WORD   $0x052c3296 // tbl z22.b, {z20.b}, z12.b
+	WORD   $0x052d3297 // tbl z23.b, {z20.b}, z13.b
+	WORD   $0x052e3298 // tbl z24.b, {z20.b}, z14.b
+	WORD   $0x052f3299 // tbl z25.b, {z20.b}, z15.b
+	WORD   $0x04a032c0 // eor z0.d, z22.d, z0.d
+	WORD   $0x04a132e1 // eor z1.d, z23.d, z1.d
+	WORD   $0x04a23302 // eor z2.d, z24.d, z2.d
+	WORD   $0x04a33323 // eor z3.d, z25.d, z3.d
+	WORD   $0x053032b6 // tbl z22.b, {z21.b}, z16.b
+	WORD   $0x053132b7 // tbl z23.b, {z21.b}, z17.b
+	WORD   $0x053232b8 // tbl z24.b, {z21.b}, z18.b
+	WORD   $0x053332b9 // tbl z25.b, {z21.b}, z19.b
+	WORD   $0x04a032c0 // eor z0.d, z22.d, z0.d
+	WORD   $0x04a132e1 // eor z1.d, z23.d, z1.d
+	WORD   $0x04a23302 // eor z2.d, z24.d, z2.d
+	WORD   $0x04a33323 // eor z3.d, z25.d, z3.d
+	WORD   $0xa4022514 // ld1rqb {z20.b}, p1/z, [x8, #32]
+	WORD   $0xa4032515 // ld1rqb {z21.b}, p1/z, [x8, #48]
+	WORD   $0x052c3296 // tbl z22.b, {z20.b}, z12.b
+	WORD   $0x052d3297 // tbl z23.b, {z20.b}, z13.b
+	WORD   $0x052e3298 // tbl z24.b, {z20.b}, z14.b
+	WORD   $0x052f3299 // tbl z25.b, {z20.b}, z15.b
+	WORD   $0x04a432c4 // eor z4.d, z22.d, z4.d
+	WORD   $0x04a532e5 // eor z5.d, z23.d, z5.d
+	WORD   $0x04a63306 // eor z6.d, z24.d, z6.d
+	WORD   $0x04a73327 // eor z7.d, z25.d, z7.d
+	WORD   $0x053032b6 // tbl z22.b, {z21.b}, z16.b
+	WORD   $0x053132b7 // tbl z23.b, {z21.b}, z17.b
+	WORD   $0x053232b8 // tbl z24.b, {z21.b}, z18.b
+	WORD   $0x053332b9 // tbl z25.b, {z21.b}, z19.b
+	WORD   $0x04a432c4 // eor z4.d, z22.d, z4.d
+	WORD   $0x04a532e5 // eor z5.d, z23.d, z5.d
+	WORD   $0x04a63306 // eor z6.d, z24.d, z6.d
+	WORD   $0x04a73327 // eor z7.d, z25.d, z7.d
+	WORD   $0xa4042514 // ld1rqb {z20.b}, p1/z, [x8, #64]
+	WORD   $0xa4052515 // ld1rqb {z21.b}, p1/z, [x8, #80]
+	WORD   $0x052c3296 // tbl z22.b, {z20.b}, z12.b
+	WORD   $0x052d3297 // tbl z23.b, {z20.b}, z13.b
+	WORD   $0x052e3298 // tbl z24.b, {z20.b}, z14.b
+	WORD   $0x052f3299 // tbl z25.b, {z20.b}, z15.b
+	WORD   $0x04a832c8 // eor z8.d, z22.d, z8.d
+	WORD   $0x04a932e9 // eor z9.d, z23.d, z9.d
+	WORD   $0x04aa330a // eor z10.d, z24.d, z10.d
+	WORD   $0x04ab332b // eor z11.d, z25.d, z11.d
+	WORD   $0x053032b6 // tbl z22.b, {z21.b}, z16.b
+	WORD   $0x053132b7 // tbl z23.b, {z21.b}, z17.b
+	WORD   $0x053232b8 // tbl z24.b, {z21.b}, z18.b
+	WORD   $0x053332b9 // tbl z25.b, {z21.b}, z19.b
+	WORD   $0x04a832c8 // eor z8.d, z22.d, z8.d
+	WORD   $0x04a932e9 // eor z9.d, z23.d, z9.d
+	WORD   $0x04aa330a // eor z10.d, z24.d, z10.d
+	WORD   $0x04ab332b // eor z11.d, z25.d, z11.d
 	ADD    $96, R8, R8
 	CMP    R4, R9
 	BLO    dot3Source
@@ -843,21 +843,21 @@ dot3StepRest:
 	WORD   $0xa4064143 // ld1b {z3.b}, p0/z, [x10, x6]
 	WORD   $0x042c9464 // lsr z4.b, z3.b, #4
 	WORD   $0x042333e3 // and z3.d, z31.d, z3.d
-	WORD   $0xa4002506 // ld1rqb {z6.b}, p1/z, [x8, #0]
-	WORD   $0xa4012507 // ld1rqb {z7.b}, p1/z, [x8, #16]
-	WORD   $0x052330c0 // tbl z0.b, {z6.b}, z3.b
-	WORD   $0x052430e5 // tbl z5.b, {z7.b}, z4.b
-	WORD   $0x04a030a0 // eor z0.d, z5.d, z0.d
-	WORD   $0xa4022506 // ld1rqb {z6.b}, p1/z, [x8, #32]
-	WORD   $0xa4032507 // ld1rqb {z7.b}, p1/z, [x8, #48]
-	WORD   $0x052330c1 // tbl z1.b, {z6.b}, z3.b
-	WORD   $0x052430e5 // tbl z5.b, {z7.b}, z4.b
-	WORD   $0x04a130a1 // eor z1.d, z5.d, z1.d
-	WORD   $0xa4042506 // ld1rqb {z6.b}, p1/z, [x8, #64]
-	WORD   $0xa4052507 // ld1rqb {z7.b}, p1/z, [x8, #80]
-	WORD   $0x052330c2 // tbl z2.b, {z6.b}, z3.b
-	WORD   $0x052430e5 // tbl z5.b, {z7.b}, z4.b
-	WORD   $0x04a230a2 // eor z2.d, z5.d, z2.d
+	WORD   $0xa4002505 // ld1rqb {z5.b}, p1/z, [x8, #0]
+	WORD   $0xa4012506 // ld1rqb {z6.b}, p1/z, [x8, #16]
+	WORD   $0x052330a0 // tbl z0.b, {z5.b}, z3.b
+	WORD   $0x052430c7 // tbl z7.b, {z6.b}, z4.b
+	WORD   $0x04a030e0 // eor z0.d, z7.d, z0.d
+	WORD   $0xa4022505 // ld1rqb {z5.b}, p1/z, [x8, #32]
+	WORD   $0xa4032506 // ld1rqb {z6.b}, p1/z, [x8, #48]
+	WORD   $0x052330a1 // tbl z1.b, {z5.b}, z3.b
+	WORD   $0x052430c7 // tbl z7.b, {z6.b}, z4.b
+	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
+	WORD   $0xa4042505 // ld1rqb {z5.b}, p1/z, [x8, #64]
+	WORD   $0xa4052506 // ld1rqb {z6.b}, p1/z, [x8, #80]
+	WORD   $0x052330a2 // tbl z2.b, {z5.b}, z3.b
+	WORD   $0x052430c7 // tbl z7.b, {z6.b}, z4.b
+	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
 	ADD    $96, R8, R8
 	CMP    R4, R9
 	BHS    dot3RestStore
@@ -867,24 +867,24 @@ dot3RestSource:
 	WORD   $0xa4064143 // ld1b {z3.b}, p0/z, [x10, x6]
 	WORD   $0x042c9464 // lsr z4.b, z3.b, #4
 	WORD   $0x042333e3 // and z3.d, z31.d, z3.d
-	WORD   $0xa4002506 // ld1rqb {z6.b}, p1/z, [x8, #0]
-	WORD   $0xa4012507 // ld1rqb {z7.b}, p1/z, [x8, #16]
-	WORD   $0x052330c5 // tbl z5.b, {z6.b}, z3.b
-	WORD   $0x04a030a0 // eor z0.d, z5.d, z0.d
-	WORD   $0x052430e5 // tbl z5.b, {z7.b}, z4.b
-	WORD   $0x04a030a0 // eor z0.d, z5.d, z0.d
-	WORD   $0xa4022506 // ld1rqb {z6.b}, p1/z, [x8, #32]
-	WORD   $0xa4032507 // ld1rqb {z7.b}, p1/z, [x8, #48]
-	WORD   $0x052330c5 // tbl z5.b, {z6.b}, z3.b
-	WORD   $0x04a130a1 // eor z1.d, z5.d, z1.d
-	WORD   $0x052430e5 // tbl z5.b, {z7.b}, z4.b
-	WORD   $0x04a130a1 // eor z1.d, z5.d, z1.d
-	WORD   $0xa4042506 // ld1rqb {z6.b}, p1/z, [x8, #64]
-	WORD   $0xa4052507 // ld1rqb {z7.b}, p1/z, [x8, #80]
-	WORD   $0x052330c5 // tbl z5.b, {z6.b}, z3.b
-	WORD   $0x04a230a2 // eor z2.d, z5.d, z2.d
-	WORD   $0x052430e5 // tbl z5.b, {z7.b}, z4.b
-	WORD   $0x04a230a2 // eor z2.d, z5.d, z2.d
+	WORD   $0xa4002505 // ld1rqb {z5.b}, p1/z, [x8, #0]
+	WORD   $0xa4012506 // ld1rqb {z6.b}, p1/z, [x8, #16]
+	WORD   $0x052330a7 // tbl z7.b, {z5.b}, z3.b
+	WORD   $0x04a030e0 // eor z0.d, z7.d, z0.d
+	WORD   $0x052430c7 // tbl z7.b, {z6.b}, z4.b
+	WORD   $0x04a030e0 // eor z0.d, z7.d, z0.d
+	WORD   $0xa4022505 // ld1rqb {z5.b}, p1/z, [x8, #32]
+	WORD   $0xa4032506 // ld1rqb {z6.b}, p1/z, [x8, #48]
+	WORD   $0x052330a7 // tbl z7.b, {z5.b}, z3.b
+	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
+	WORD   $0x052430c7 // tbl z7.b, {z6.b}, z4.b
+	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
+	WORD   $0xa4042505 // ld1rqb {z5.b}, p1/z, [x8, #64]
+	WORD   $0xa4052506 // ld1rqb {z6.b}, p1/z, [x8, #80]
+	WORD   $0x052330a7 // tbl z7.b, {z5.b}, z3.b
+	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
+	WORD   $0x052430c7 // tbl z7.b, {z6.b}, z4.b
+	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
 	ADD    $96, R8, R8
 	CMP    R4, R9
 	BLO    dot3RestSource
@@ -975,62 +975,62 @@ dot4Step:
 	WORD   $0x043133f1 // and z17.d, z31.d, z17.d
 	WORD   $0x043233f2 // and z18.d, z31.d, z18.d
 	WORD   $0x043333f3 // and z19.d, z31.d, z19.d
-	WORD   $0xa400251c // ld1rqb {z28.b}, p1/z, [x8, #0]
-	WORD   $0xa401251d // ld1rqb {z29.b}, p1/z, [x8, #16]
-	WORD   $0x05303380 // tbl z0.b, {z28.b}, z16.b
-	WORD   $0x05313381 // tbl z1.b, {z28.b}, z17.b
-	WORD   $0x05323382 // tbl z2.b, {z28.b}, z18.b
-	WORD   $0x05333383 // tbl z3.b, {z28.b}, z19.b
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04a03300 // eor z0.d, z24.d, z0.d
-	WORD   $0x04a13321 // eor z1.d, z25.d, z1.d
-	WORD   $0x04a23342 // eor z2.d, z26.d, z2.d
-	WORD   $0x04a33363 // eor z3.d, z27.d, z3.d
-	WORD   $0xa402251c // ld1rqb {z28.b}, p1/z, [x8, #32]
-	WORD   $0xa403251d // ld1rqb {z29.b}, p1/z, [x8, #48]
-	WORD   $0x05303384 // tbl z4.b, {z28.b}, z16.b
-	WORD   $0x05313385 // tbl z5.b, {z28.b}, z17.b
-	WORD   $0x05323386 // tbl z6.b, {z28.b}, z18.b
-	WORD   $0x05333387 // tbl z7.b, {z28.b}, z19.b
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04a43304 // eor z4.d, z24.d, z4.d
-	WORD   $0x04a53325 // eor z5.d, z25.d, z5.d
-	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
-	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
-	WORD   $0xa404251c // ld1rqb {z28.b}, p1/z, [x8, #64]
-	WORD   $0xa405251d // ld1rqb {z29.b}, p1/z, [x8, #80]
-	WORD   $0x05303388 // tbl z8.b, {z28.b}, z16.b
-	WORD   $0x05313389 // tbl z9.b, {z28.b}, z17.b
-	WORD   $0x0532338a // tbl z10.b, {z28.b}, z18.b
-	WORD   $0x0533338b // tbl z11.b, {z28.b}, z19.b
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04a83308 // eor z8.d, z24.d, z8.d
-	WORD   $0x04a93329 // eor z9.d, z25.d, z9.d
-	WORD   $0x04aa334a // eor z10.d, z26.d, z10.d
-	WORD   $0x04ab336b // eor z11.d, z27.d, z11.d
-	WORD   $0xa406251c // ld1rqb {z28.b}, p1/z, [x8, #96]
-	WORD   $0xa407251d // ld1rqb {z29.b}, p1/z, [x8, #112]
-	WORD   $0x0530338c // tbl z12.b, {z28.b}, z16.b
-	WORD   $0x0531338d // tbl z13.b, {z28.b}, z17.b
-	WORD   $0x0532338e // tbl z14.b, {z28.b}, z18.b
-	WORD   $0x0533338f // tbl z15.b, {z28.b}, z19.b
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04ac330c // eor z12.d, z24.d, z12.d
-	WORD   $0x04ad332d // eor z13.d, z25.d, z13.d
-	WORD   $0x04ae334e // eor z14.d, z26.d, z14.d
-	WORD   $0x04af336f // eor z15.d, z27.d, z15.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x05303300 // tbl z0.b, {z24.b}, z16.b
+	WORD   $0x05313301 // tbl z1.b, {z24.b}, z17.b
+	WORD   $0x05323302 // tbl z2.b, {z24.b}, z18.b
+	WORD   $0x05333303 // tbl z3.b, {z24.b}, z19.b
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04a03340 // eor z0.d, z26.d, z0.d
+	WORD   $0x04a13361 // eor z1.d, z27.d, z1.d
+	WORD   $0x04a23382 // eor z2.d, z28.d, z2.d
+	WORD   $0x04a333a3 // eor z3.d, z29.d, z3.d
+	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
+	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
+	WORD   $0x05303304 // tbl z4.b, {z24.b}, z16.b
+	WORD   $0x05313305 // tbl z5.b, {z24.b}, z17.b
+	WORD   $0x05323306 // tbl z6.b, {z24.b}, z18.b
+	WORD   $0x05333307 // tbl z7.b, {z24.b}, z19.b
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04a43344 // eor z4.d, z26.d, z4.d
+	WORD   $0x04a53365 // eor z5.d, z27.d, z5.d
+	WORD   $0x04a63386 // eor z6.d, z28.d, z6.d
+	WORD   $0x04a733a7 // eor z7.d, z29.d, z7.d
+	WORD   $0xa4042518 // ld1rqb {z24.b}, p1/z, [x8, #64]
+	WORD   $0xa4052519 // ld1rqb {z25.b}, p1/z, [x8, #80]
+	WORD   $0x05303308 // tbl z8.b, {z24.b}, z16.b
+	WORD   $0x05313309 // tbl z9.b, {z24.b}, z17.b
+	WORD   $0x0532330a // tbl z10.b, {z24.b}, z18.b
+	WORD   $0x0533330b // tbl z11.b, {z24.b}, z19.b
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04a83348 // eor z8.d, z26.d, z8.d
+	WORD   $0x04a93369 // eor z9.d, z27.d, z9.d
+	WORD   $0x04aa338a // eor z10.d, z28.d, z10.d
+	WORD   $0x04ab33ab // eor z11.d, z29.d, z11.d
+	WORD   $0xa4062518 // ld1rqb {z24.b}, p1/z, [x8, #96]
+	WORD   $0xa4072519 // ld1rqb {z25.b}, p1/z, [x8, #112]
+	WORD   $0x0530330c // tbl z12.b, {z24.b}, z16.b
+	WORD   $0x0531330d // tbl z13.b, {z24.b}, z17.b
+	WORD   $0x0532330e // tbl z14.b, {z24.b}, z18.b
+	WORD   $0x0533330f // tbl z15.b, {z24.b}, z19.b
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
+	WORD   $0x04af33af // eor z15.d, z29.d, z15.d
 	ADD    $128, R8, R8
 	CMP    R4, R9
 	BHS    dot4Store
@@ -1050,78 +1050,78 @@ dot4Source:
 	WORD   $0x043133f1 // and z17.d, z31.d, z17.d
 	WORD   $0x043233f2 // and z18.d, z31.d, z18.d
 	WORD   $0x043333f3 // and z19.d, z31.d, z19.d
-	WORD   $0xa400251c // ld1rqb {z28.b}, p1/z, [x8, #0]
-	WORD   $0xa401251d // ld1rqb {z29.b}, p1/z, [x8, #16]
-	WORD   $0x05303398 // tbl z24.b, {z28.b}, z16.b
-	WORD   $0x05313399 // tbl z25.b, {z28.b}, z17.b
-	WORD   $0x0532339a // tbl z26.b, {z28.b}, z18.b
-	WORD   $0x0533339b // tbl z27.b, {z28.b}, z19.b
-	WORD   $0x04a03300 // eor z0.d, z24.d, z0.d
-	WORD   $0x04a13321 // eor z1.d, z25.d, z1.d
-	WORD   $0x04a23342 // eor z2.d, z26.d, z2.d
-	WORD   $0x04a33363 // eor z3.d, z27.d, z3.d
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04a03300 // eor z0.d, z24.d, z0.d
-	WORD   $0x04a13321 // eor z1.d, z25.d, z1.d
-	WORD   $0x04a23342 // eor z2.d, z26.d, z2.d
-	WORD   $0x04a33363 // eor z3.d, z27.d, z3.d
-	WORD   $0xa402251c // ld1rqb {z28.b}, p1/z, [x8, #32]
-	WORD   $0xa403251d // ld1rqb {z29.b}, p1/z, [x8, #48]
-	WORD   $0x05303398 // tbl z24.b, {z28.b}, z16.b
-	WORD   $0x05313399 // tbl z25.b, {z28.b}, z17.b
-	WORD   $0x0532339a // tbl z26.b, {z28.b}, z18.b
-	WORD   $0x0533339b // tbl z27.b, {z28.b}, z19.b
-	WORD   $0x04a43304 // eor z4.d, z24.d, z4.d
-	WORD   $0x04a53325 // eor z5.d, z25.d, z5.d
-	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
-	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04a43304 // eor z4.d, z24.d, z4.d
-	WORD   $0x04a53325 // eor z5.d, z25.d, z5.d
-	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
-	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
-	WORD   $0xa404251c // ld1rqb {z28.b}, p1/z, [x8, #64]
-	WORD   $0xa405251d // ld1rqb {z29.b}, p1/z, [x8, #80]
-	WORD   $0x05303398 // tbl z24.b, {z28.b}, z16.b
-	WORD   $0x05313399 // tbl z25.b, {z28.b}, z17.b
-	WORD   $0x0532339a // tbl z26.b, {z28.b}, z18.b
-	WORD   $0x0533339b // tbl z27.b, {z28.b}, z19.b
-	WORD   $0x04a83308 // eor z8.d, z24.d, z8.d
-	WORD   $0x04a93329 // eor z9.d, z25.d, z9.d
-	WORD   $0x04aa334a // eor z10.d, z26.d, z10.d
-	WORD   $0x04ab336b // eor z11.d, z27.d, z11.d
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04a83308 // eor z8.d, z24.d, z8.d
-	WORD   $0x04a93329 // eor z9.d, z25.d, z9.d
-	WORD   $0x04aa334a // eor z10.d, z26.d, z10.d
-	WORD   $0x04ab336b // eor z11.d, z27.d, z11.d
-	WORD   $0xa406251c // ld1rqb {z28.b}, p1/z, [x8, #96]
-	WORD   $0xa407251d // ld1rqb {z29.b}, p1/z, [x8, #112]
-	WORD   $0x05303398 // tbl z24.b, {z28.b}, z16.b
-	WORD   $0x05313399 // tbl z25.b, {z28.b}, z17.b
-	WORD   $0x0532339a // tbl z26.b, {z28.b}, z18.b
-	WORD   $0x0533339b // tbl z27.b, {z28.b}, z19.b
-	WORD   $0x04ac330c // eor z12.d, z24.d, z12.d
-	WORD   $0x04ad332d // eor z13.d, z25.d, z13.d
-	WORD   $0x04ae334e // eor z14.d, z26.d, z14.d
-	WORD   $0x04af336f // eor z15.d, z27.d, z15.d
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04ac330c // eor z12.d, z24.d, z12.d
-	WORD   $0x04ad332d // eor z13.d, z25.d, z13.d
-	WORD   $0x04ae334e // eor z14.d, z26.d, z14.d
-	WORD   $0x04af336f // eor z15.d, z27.d, z15.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x0530331a // tbl z26.b, {z24.b}, z16.b
+	WORD   $0x0531331b // tbl z27.b, {z24.b}, z17.b
+	WORD   $0x0532331c // tbl z28.b, {z24.b}, z18.b
+	WORD   $0x0533331d // tbl z29.b, {z24.b}, z19.b
+	WORD   $0x04a03340 // eor z0.d, z26.d, z0.d
+	WORD   $0x04a13361 // eor z1.d, z27.d, z1.d
+	WORD   $0x04a23382 // eor z2.d, z28.d, z2.d
+	WORD   $0x04a333a3 // eor z3.d, z29.d, z3.d
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04a03340 // eor z0.d, z26.d, z0.d
+	WORD   $0x04a13361 // eor z1.d, z27.d, z1.d
+	WORD   $0x04a23382 // eor z2.d, z28.d, z2.d
+	WORD   $0x04a333a3 // eor z3.d, z29.d, z3.d
+	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
+	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
+	WORD   $0x0530331a // tbl z26.b, {z24.b}, z16.b
+	WORD   $0x0531331b // tbl z27.b, {z24.b}, z17.b
+	WORD   $0x0532331c // tbl z28.b, {z24.b}, z18.b
+	WORD   $0x0533331d // tbl z29.b, {z24.b}, z19.b
+	WORD   $0x04a43344 // eor z4.d, z26.d, z4.d
+	WORD   $0x04a53365 // eor z5.d, z27.d, z5.d
+	WORD   $0x04a63386 // eor z6.d, z28.d, z6.d
+	WORD   $0x04a733a7 // eor z7.d, z29.d, z7.d
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04a43344 // eor z4.d, z26.d, z4.d
+	WORD   $0x04a53365 // eor z5.d, z27.d, z5.d
+	WORD   $0x04a63386 // eor z6.d, z28.d, z6.d
+	WORD   $0x04a733a7 // eor z7.d, z29.d, z7.d
+	WORD   $0xa4042518 // ld1rqb {z24.b}, p1/z, [x8, #64]
+	WORD   $0xa4052519 // ld1rqb {z25.b}, p1/z, [x8, #80]
+	WORD   $0x0530331a // tbl z26.b, {z24.b}, z16.b
+	WORD   $0x0531331b // tbl z27.b, {z24.b}, z17.b
+	WORD   $0x0532331c // tbl z28.b, {z24.b}, z18.b
+	WORD   $0x0533331d // tbl z29.b, {z24.b}, z19.b
+	WORD   $0x04a83348 // eor z8.d, z26.d, z8.d
+	WORD   $0x04a93369 // eor z9.d, z27.d, z9.d
+	WORD   $0x04aa338a // eor z10.d, z28.d, z10.d
+	WORD   $0x04ab33ab // eor z11.d, z29.d, z11.d
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04a83348 // eor z8.d, z26.d, z8.d
+	WORD   $0x04a93369 // eor z9.d, z27.d, z9.d
+	WORD   $0x04aa338a // eor z10.d, z28.d, z10.d
+	WORD   $0x04ab33ab // eor z11.d, z29.d, z11.d
+	WORD   $0xa4062518 // ld1rqb {z24.b}, p1/z, [x8, #96]
+	WORD   $0xa4072519 // ld1rqb {z25.b}, p1/z, [x8, #112]
+	WORD   $0x0530331a // tbl z26.b, {z24.b}, z16.b
+	WORD   $0x0531331b // tbl z27.b, {z24.b}, z17.b
+	WORD   $0x0532331c // tbl z28.b, {z24.b}, z18.b
+	WORD   $0x0533331d // tbl z29.b, {z24.b}, z19.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
+	WORD   $0x04af33af // eor z15.d, z29.d, z15.d
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
+	WORD   $0x04af33af // eor z15.d, z29.d, z15.d
 	ADD    $128, R8, R8
 	CMP    R4, R9
 	BLO    dot4Source
@@ -1274,26 +1274,26 @@ dot4StepRest:
 	WORD   $0xa4064144 // ld1b {z4.b}, p0/z, [x10, x6]
 	WORD   $0x042c9485 // lsr z5.b, z4.b, #4
 	WORD   $0x042433e4 // and z4.d, z31.d, z4.d
-	WORD   $0xa4002507 // ld1rqb {z7.b}, p1/z, [x8, #0]
-	WORD   $0xa4012508 // ld1rqb {z8.b}, p1/z, [x8, #16]
-	WORD   $0x052430e0 // tbl z0.b, {z7.b}, z4.b
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a030c0 // eor z0.d, z6.d, z0.d
-	WORD   $0xa4022507 // ld1rqb {z7.b}, p1/z, [x8, #32]
-	WORD   $0xa4032508 // ld1rqb {z8.b}, p1/z, [x8, #48]
-	WORD   $0x052430e1 // tbl z1.b, {z7.b}, z4.b
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
-	WORD   $0xa4042507 // ld1rqb {z7.b}, p1/z, [x8, #64]
-	WORD   $0xa4052508 // ld1rqb {z8.b}, p1/z, [x8, #80]
-	WORD   $0x052430e2 // tbl z2.b, {z7.b}, z4.b
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a230c2 // eor z2.d, z6.d, z2.d
-	WORD   $0xa4062507 // ld1rqb {z7.b}, p1/z, [x8, #96]
-	WORD   $0xa4072508 // ld1rqb {z8.b}, p1/z, [x8, #112]
-	WORD   $0x052430e3 // tbl z3.b, {z7.b}, z4.b
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a330c3 // eor z3.d, z6.d, z3.d
+	WORD   $0xa4002506 // ld1rqb {z6.b}, p1/z, [x8, #0]
+	WORD   $0xa4012507 // ld1rqb {z7.b}, p1/z, [x8, #16]
+	WORD   $0x052430c0 // tbl z0.b, {z6.b}, z4.b
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a03100 // eor z0.d, z8.d, z0.d
+	WORD   $0xa4022506 // ld1rqb {z6.b}, p1/z, [x8, #32]
+	WORD   $0xa4032507 // ld1rqb {z7.b}, p1/z, [x8, #48]
+	WORD   $0x052430c1 // tbl z1.b, {z6.b}, z4.b
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
+	WORD   $0xa4042506 // ld1rqb {z6.b}, p1/z, [x8, #64]
+	WORD   $0xa4052507 // ld1rqb {z7.b}, p1/z, [x8, #80]
+	WORD   $0x052430c2 // tbl z2.b, {z6.b}, z4.b
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
+	WORD   $0xa4062506 // ld1rqb {z6.b}, p1/z, [x8, #96]
+	WORD   $0xa4072507 // ld1rqb {z7.b}, p1/z, [x8, #112]
+	WORD   $0x052430c3 // tbl z3.b, {z6.b}, z4.b
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
 	ADD    $128, R8, R8
 	CMP    R4, R9
 	BHS    dot4RestStore
@@ -1303,30 +1303,30 @@ dot4RestSource:
 	WORD   $0xa4064144 // ld1b {z4.b}, p0/z, [x10, x6]
 	WORD   $0x042c9485 // lsr z5.b, z4.b, #4
 	WORD   $0x042433e4 // and z4.d, z31.d, z4.d
-	WORD   $0xa4002507 // ld1rqb {z7.b}, p1/z, [x8, #0]
-	WORD   $0xa4012508 // ld1rqb {z8.b}, p1/z, [x8, #16]
-	WORD   $0x052430e6 // tbl z6.b, {z7.b}, z4.b
-	WORD   $0x04a030c0 // eor z0.d, z6.d, z0.d
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a030c0 // eor z0.d, z6.d, z0.d
-	WORD   $0xa4022507 // ld1rqb {z7.b}, p1/z, [x8, #32]
-	WORD   $0xa4032508 // ld1rqb {z8.b}, p1/z, [x8, #48]
-	WORD   $0x052430e6 // tbl z6.b, {z7.b}, z4.b
-	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
-	WORD   $0xa4042507 // ld1rqb {z7.b}, p1/z, [x8, #64]
-	WORD   $0xa4052508 // ld1rqb {z8.b}, p1/z, [x8, #80]
-	WORD   $0x052430e6 // tbl z6.b, {z7.b}, z4.b
-	WORD   $0x04a230c2 // eor z2.d, z6.d, z2.d
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a230c2 // eor z2.d, z6.d, z2.d
-	WORD   $0xa4062507 // ld1rqb {z7.b}, p1/z, [x8, #96]
-	WORD   $0xa4072508 // ld1rqb {z8.b}, p1/z, [x8, #112]
-	WORD   $0x052430e6 // tbl z6.b, {z7.b}, z4.b
-	WORD   $0x04a330c3 // eor z3.d, z6.d, z3.d
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a330c3 // eor z3.d, z6.d, z3.d
+	WORD   $0xa4002506 // ld1rqb {z6.b}, p1/z, [x8, #0]
+	WORD   $0xa4012507 // ld1rqb {z7.b}, p1/z, [x8, #16]
+	WORD   $0x052430c8 // tbl z8.b, {z6.b}, z4.b
+	WORD   $0x04a03100 // eor z0.d, z8.d, z0.d
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a03100 // eor z0.d, z8.d, z0.d
+	WORD   $0xa4022506 // ld1rqb {z6.b}, p1/z, [x8, #32]
+	WORD   $0xa4032507 // ld1rqb {z7.b}, p1/z, [x8, #48]
+	WORD   $0x052430c8 // tbl z8.b, {z6.b}, z4.b
+	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
+	WORD   $0xa4042506 // ld1rqb {z6.b}, p1/z, [x8, #64]
+	WORD   $0xa4052507 // ld1rqb {z7.b}, p1/z, [x8, #80]
+	WORD   $0x052430c8 // tbl z8.b, {z6.b}, z4.b
+	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
+	WORD   $0xa4062506 // ld1rqb {z6.b}, p1/z, [x8, #96]
+	WORD   $0xa4072507 // ld1rqb {z7.b}, p1/z, [x8, #112]
+	WORD   $0x052430c8 // tbl z8.b, {z6.b}, z4.b
+	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
 	ADD    $128, R8, R8
 	CMP    R4, R9
 	BLO    dot4RestSource
@@ -1402,7 +1402,7 @@ dot5:
 
 	// 5 outputs
 	WORD   $0x2518e3e0 // ptrue p0.b
-	WORD   $0x0421e3ee // cntb x14, all, mul #2
+	WORD   $0x0423e3ee // cntb x14, all, mul #4
 	B      dot5Next
 
 dot5Step:
@@ -1413,53 +1413,89 @@ dot5Step:
 	BLO    dot5FirstOnes
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1aa // ld1b {z10.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ab // ld1b {z11.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x042c954c // lsr z12.b, z10.b, #4
-	WORD   $0x042c956d // lsr z13.b, z11.b, #4
-	WORD   $0x042a33ea // and z10.d, z31.d, z10.d
-	WORD   $0x042b33eb // and z11.d, z31.d, z11.d
-	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
-	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
-	WORD   $0x052a3200 // tbl z0.b, {z16.b}, z10.b
-	WORD   $0x052b3201 // tbl z1.b, {z16.b}, z11.b
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a031c0 // eor z0.d, z14.d, z0.d
-	WORD   $0x04a131e1 // eor z1.d, z15.d, z1.d
-	WORD   $0xa4022510 // ld1rqb {z16.b}, p1/z, [x8, #32]
-	WORD   $0xa4032511 // ld1rqb {z17.b}, p1/z, [x8, #48]
-	WORD   $0x052a3202 // tbl z2.b, {z16.b}, z10.b
-	WORD   $0x052b3203 // tbl z3.b, {z16.b}, z11.b
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a231c2 // eor z2.d, z14.d, z2.d
-	WORD   $0x04a331e3 // eor z3.d, z15.d, z3.d
-	WORD   $0xa4042510 // ld1rqb {z16.b}, p1/z, [x8, #64]
-	WORD   $0xa4052511 // ld1rqb {z17.b}, p1/z, [x8, #80]
-	WORD   $0x052a3204 // tbl z4.b, {z16.b}, z10.b
-	WORD   $0x052b3205 // tbl z5.b, {z16.b}, z11.b
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a431c4 // eor z4.d, z14.d, z4.d
-	WORD   $0x04a531e5 // eor z5.d, z15.d, z5.d
-	WORD   $0xa4062510 // ld1rqb {z16.b}, p1/z, [x8, #96]
-	WORD   $0xa4072511 // ld1rqb {z17.b}, p1/z, [x8, #112]
-	WORD   $0x052a3206 // tbl z6.b, {z16.b}, z10.b
-	WORD   $0x052b3207 // tbl z7.b, {z16.b}, z11.b
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a631c6 // eor z6.d, z14.d, z6.d
-	WORD   $0x04a731e7 // eor z7.d, z15.d, z7.d
+	WORD   $0xa400a1b4 // ld1b {z20.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b5 // ld1b {z21.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b6 // ld1b {z22.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0xa403a1b7 // ld1b {z23.b}, p0/z, [x13, #3, mul vl]
+	WORD   $0x042c9698 // lsr z24.b, z20.b, #4
+	WORD   $0x042c96b9 // lsr z25.b, z21.b, #4
+	WORD   $0x042c96da // lsr z26.b, z22.b, #4
+	WORD   $0x042c96fb // lsr z27.b, z23.b, #4
+	WORD   $0x043433f4 // and z20.d, z31.d, z20.d
+	WORD   $0x043533f5 // and z21.d, z31.d, z21.d
+	WORD   $0x043633f6 // and z22.d, z31.d, z22.d
+	WORD   $0x043733f7 // and z23.d, z31.d, z23.d
+	WORD   $0xa400251c // ld1rqb {z28.b}, p1/z, [x8, #0]
+	WORD   $0xa401251d // ld1rqb {z29.b}, p1/z, [x8, #16]
+	WORD   $0x05343380 // tbl z0.b, {z28.b}, z20.b
+	WORD   $0x05353381 // tbl z1.b, {z28.b}, z21.b
+	WORD   $0x05363382 // tbl z2.b, {z28.b}, z22.b
+	WORD   $0x05373383 // tbl z3.b, {z28.b}, z23.b
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04a033c0 // eor z0.d, z30.d, z0.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04a133c1 // eor z1.d, z30.d, z1.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04a233c2 // eor z2.d, z30.d, z2.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04a333c3 // eor z3.d, z30.d, z3.d
+	WORD   $0xa402251c // ld1rqb {z28.b}, p1/z, [x8, #32]
+	WORD   $0xa403251d // ld1rqb {z29.b}, p1/z, [x8, #48]
+	WORD   $0x05343384 // tbl z4.b, {z28.b}, z20.b
+	WORD   $0x05353385 // tbl z5.b, {z28.b}, z21.b
+	WORD   $0x05363386 // tbl z6.b, {z28.b}, z22.b
+	WORD   $0x05373387 // tbl z7.b, {z28.b}, z23.b
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04a433c4 // eor z4.d, z30.d, z4.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04a533c5 // eor z5.d, z30.d, z5.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04a633c6 // eor z6.d, z30.d, z6.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04a733c7 // eor z7.d, z30.d, z7.d
+	WORD   $0xa404251c // ld1rqb {z28.b}, p1/z, [x8, #64]
+	WORD   $0xa405251d // ld1rqb {z29.b}, p1/z, [x8, #80]
+	WORD   $0x05343388 // tbl z8.b, {z28.b}, z20.b
+	WORD   $0x05353389 // tbl z9.b, {z28.b}, z21.b
+	WORD   $0x0536338a // tbl z10.b, {z28.b}, z22.b
+	WORD   $0x0537338b // tbl z11.b, {z28.b}, z23.b
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04a833c8 // eor z8.d, z30.d, z8.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04a933c9 // eor z9.d, z30.d, z9.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04aa33ca // eor z10.d, z30.d, z10.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04ab33cb // eor z11.d, z30.d, z11.d
+	WORD   $0xa406251c // ld1rqb {z28.b}, p1/z, [x8, #96]
+	WORD   $0xa407251d // ld1rqb {z29.b}, p1/z, [x8, #112]
+	WORD   $0x0534338c // tbl z12.b, {z28.b}, z20.b
+	WORD   $0x0535338d // tbl z13.b, {z28.b}, z21.b
+	WORD   $0x0536338e // tbl z14.b, {z28.b}, z22.b
+	WORD   $0x0537338f // tbl z15.b, {z28.b}, z23.b
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04ac33cc // eor z12.d, z30.d, z12.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04ad33cd // eor z13.d, z30.d, z13.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04ae33ce // eor z14.d, z30.d, z14.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04af33cf // eor z15.d, z30.d, z15.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
-	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
-	WORD   $0x052a3208 // tbl z8.b, {z16.b}, z10.b
-	WORD   $0x052b3209 // tbl z9.b, {z16.b}, z11.b
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a831c8 // eor z8.d, z14.d, z8.d
-	WORD   $0x04a931e9 // eor z9.d, z15.d, z9.d
+	WORD   $0xa400251c // ld1rqb {z28.b}, p1/z, [x8, #0]
+	WORD   $0xa401251d // ld1rqb {z29.b}, p1/z, [x8, #16]
+	WORD   $0x05343390 // tbl z16.b, {z28.b}, z20.b
+	WORD   $0x05353391 // tbl z17.b, {z28.b}, z21.b
+	WORD   $0x05363392 // tbl z18.b, {z28.b}, z22.b
+	WORD   $0x05373393 // tbl z19.b, {z28.b}, z23.b
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04b033d0 // eor z16.d, z30.d, z16.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04b133d1 // eor z17.d, z30.d, z17.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04b233d2 // eor z18.d, z30.d, z18.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04b333d3 // eor z19.d, z30.d, z19.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BHS    dot5Store
@@ -1467,63 +1503,109 @@ dot5Step:
 dot5Source:
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1aa // ld1b {z10.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ab // ld1b {z11.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x042c954c // lsr z12.b, z10.b, #4
-	WORD   $0x042c956d // lsr z13.b, z11.b, #4
-	WORD   $0x042a33ea // and z10.d, z31.d, z10.d
-	WORD   $0x042b33eb // and z11.d, z31.d, z11.d
-	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
-	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
-	WORD   $0x052a320e // tbl z14.b, {z16.b}, z10.b
-	WORD   $0x052b320f // tbl z15.b, {z16.b}, z11.b
-	WORD   $0x04a031c0 // eor z0.d, z14.d, z0.d
-	WORD   $0x04a131e1 // eor z1.d, z15.d, z1.d
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a031c0 // eor z0.d, z14.d, z0.d
-	WORD   $0x04a131e1 // eor z1.d, z15.d, z1.d
-	WORD   $0xa4022510 // ld1rqb {z16.b}, p1/z, [x8, #32]
-	WORD   $0xa4032511 // ld1rqb {z17.b}, p1/z, [x8, #48]
-	WORD   $0x052a320e // tbl z14.b, {z16.b}, z10.b
-	WORD   $0x052b320f // tbl z15.b, {z16.b}, z11.b
-	WORD   $0x04a231c2 // eor z2.d, z14.d, z2.d
-	WORD   $0x04a331e3 // eor z3.d, z15.d, z3.d
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a231c2 // eor z2.d, z14.d, z2.d
-	WORD   $0x04a331e3 // eor z3.d, z15.d, z3.d
-	WORD   $0xa4042510 // ld1rqb {z16.b}, p1/z, [x8, #64]
-	WORD   $0xa4052511 // ld1rqb {z17.b}, p1/z, [x8, #80]
-	WORD   $0x052a320e // tbl z14.b, {z16.b}, z10.b
-	WORD   $0x052b320f // tbl z15.b, {z16.b}, z11.b
-	WORD   $0x04a431c4 // eor z4.d, z14.d, z4.d
-	WORD   $0x04a531e5 // eor z5.d, z15.d, z5.d
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a431c4 // eor z4.d, z14.d, z4.d
-	WORD   $0x04a531e5 // eor z5.d, z15.d, z5.d
-	WORD   $0xa4062510 // ld1rqb {z16.b}, p1/z, [x8, #96]
-	WORD   $0xa4072511 // ld1rqb {z17.b}, p1/z, [x8, #112]
-	WORD   $0x052a320e // tbl z14.b, {z16.b}, z10.b
-	WORD   $0x052b320f // tbl z15.b, {z16.b}, z11.b
-	WORD   $0x04a631c6 // eor z6.d, z14.d, z6.d
-	WORD   $0x04a731e7 // eor z7.d, z15.d, z7.d
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a631c6 // eor z6.d, z14.d, z6.d
-	WORD   $0x04a731e7 // eor z7.d, z15.d, z7.d
+	WORD   $0xa400a1b4 // ld1b {z20.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b5 // ld1b {z21.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b6 // ld1b {z22.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0xa403a1b7 // ld1b {z23.b}, p0/z, [x13, #3, mul vl]
+	WORD   $0x042c9698 // lsr z24.b, z20.b, #4
+	WORD   $0x042c96b9 // lsr z25.b, z21.b, #4
+	WORD   $0x042c96da // lsr z26.b, z22.b, #4
+	WORD   $0x042c96fb // lsr z27.b, z23.b, #4
+	WORD   $0x043433f4 // and z20.d, z31.d, z20.d
+	WORD   $0x043533f5 // and z21.d, z31.d, z21.d
+	WORD   $0x043633f6 // and z22.d, z31.d, z22.d
+	WORD   $0x043733f7 // and z23.d, z31.d, z23.d
+	WORD   $0xa400251c // ld1rqb {z28.b}, p1/z, [x8, #0]
+	WORD   $0xa401251d // ld1rqb {z29.b}, p1/z, [x8, #16]
+	WORD   $0x0534339e // tbl z30.b, {z28.b}, z20.b
+	WORD   $0x04a033c0 // eor z0.d, z30.d, z0.d
+	WORD   $0x0535339e // tbl z30.b, {z28.b}, z21.b
+	WORD   $0x04a133c1 // eor z1.d, z30.d, z1.d
+	WORD   $0x0536339e // tbl z30.b, {z28.b}, z22.b
+	WORD   $0x04a233c2 // eor z2.d, z30.d, z2.d
+	WORD   $0x0537339e // tbl z30.b, {z28.b}, z23.b
+	WORD   $0x04a333c3 // eor z3.d, z30.d, z3.d
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04a033c0 // eor z0.d, z30.d, z0.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04a133c1 // eor z1.d, z30.d, z1.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04a233c2 // eor z2.d, z30.d, z2.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04a333c3 // eor z3.d, z30.d, z3.d
+	WORD   $0xa402251c // ld1rqb {z28.b}, p1/z, [x8, #32]
+	WORD   $0xa403251d // ld1rqb {z29.b}, p1/z, [x8, #48]
+	WORD   $0x0534339e // tbl z30.b, {z28.b}, z20.b
+	WORD   $0x04a433c4 // eor z4.d, z30.d, z4.d
+	WORD   $0x0535339e // tbl z30.b, {z28.b}, z21.b
+	WORD   $0x04a533c5 // eor z5.d, z30.d, z5.d
+	WORD   $0x0536339e // tbl z30.b, {z28.b}, z22.b
+	WORD   $0x04a633c6 // eor z6.d, z30.d, z6.d
+	WORD   $0x0537339e // tbl z30.b, {z28.b}, z23.b
+	WORD   $0x04a733c7 // eor z7.d, z30.d, z7.d
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04a433c4 // eor z4.d, z30.d, z4.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04a533c5 // eor z5.d, z30.d, z5.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04a633c6 // eor z6.d, z30.d, z6.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04a733c7 // eor z7.d, z30.d, z7.d
+	WORD   $0xa404251c // ld1rqb {z28.b}, p1/z, [x8, #64]
+	WORD   $0xa405251d // ld1rqb {z29.b}, p1/z, [x8, #80]
+	WORD   $0x0534339e // tbl z30.b, {z28.b}, z20.b
+	WORD   $0x04a833c8 // eor z8.d, z30.d, z8.d
+	WORD   $0x0535339e // tbl z30.b, {z28.b}, z21.b
+	WORD   $0x04a933c9 // eor z9.d, z30.d, z9.d
+	WORD   $0x0536339e // tbl z30.b, {z28.b}, z22.b
+	WORD   $0x04aa33ca // eor z10.d, z30.d, z10.d
+	WORD   $0x0537339e // tbl z30.b, {z28.b}, z23.b
+	WORD   $0x04ab33cb // eor z11.d, z30.d, z11.d
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04a833c8 // eor z8.d, z30.d, z8.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04a933c9 // eor z9.d, z30.d, z9.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04aa33ca // eor z10.d, z30.d, z10.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04ab33cb // eor z11.d, z30.d, z11.d
+	WORD   $0xa406251c // ld1rqb {z28.b}, p1/z, [x8, #96]
+	WORD   $0xa407251d // ld1rqb {z29.b}, p1/z, [x8, #112]
+	WORD   $0x0534339e // tbl z30.b, {z28.b}, z20.b
+	WORD   $0x04ac33cc // eor z12.d, z30.d, z12.d
+	WORD   $0x0535339e // tbl z30.b, {z28.b}, z21.b
+	WORD   $0x04ad33cd // eor z13.d, z30.d, z13.d
+	WORD   $0x0536339e // tbl z30.b, {z28.b}, z22.b
+	WORD   $0x04ae33ce // eor z14.d, z30.d, z14.d
+	WORD   $0x0537339e // tbl z30.b, {z28.b}, z23.b
+	WORD   $0x04af33cf // eor z15.d, z30.d, z15.d
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04ac33cc // eor z12.d, z30.d, z12.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04ad33cd // eor z13.d, z30.d, z13.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04ae33ce // eor z14.d, z30.d, z14.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04af33cf // eor z15.d, z30.d, z15.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
-	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
-	WORD   $0x052a320e // tbl z14.b, {z16.b}, z10.b
-	WORD   $0x052b320f // tbl z15.b, {z16.b}, z11.b
-	WORD   $0x04a831c8 // eor z8.d, z14.d, z8.d
-	WORD   $0x04a931e9 // eor z9.d, z15.d, z9.d
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a831c8 // eor z8.d, z14.d, z8.d
-	WORD   $0x04a931e9 // eor z9.d, z15.d, z9.d
+	WORD   $0xa400251c // ld1rqb {z28.b}, p1/z, [x8, #0]
+	WORD   $0xa401251d // ld1rqb {z29.b}, p1/z, [x8, #16]
+	WORD   $0x0534339e // tbl z30.b, {z28.b}, z20.b
+	WORD   $0x04b033d0 // eor z16.d, z30.d, z16.d
+	WORD   $0x0535339e // tbl z30.b, {z28.b}, z21.b
+	WORD   $0x04b133d1 // eor z17.d, z30.d, z17.d
+	WORD   $0x0536339e // tbl z30.b, {z28.b}, z22.b
+	WORD   $0x04b233d2 // eor z18.d, z30.d, z18.d
+	WORD   $0x0537339e // tbl z30.b, {z28.b}, z23.b
+	WORD   $0x04b333d3 // eor z19.d, z30.d, z19.d
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04b033d0 // eor z16.d, z30.d, z16.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04b133d1 // eor z17.d, z30.d, z17.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04b233d2 // eor z18.d, z30.d, z18.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04b333d3 // eor z19.d, z30.d, z19.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BLO    dot5Source
@@ -1534,22 +1616,32 @@ dot5Store:
 	ADD    R6, R10, R13
 	WORD   $0xe400e1a0 // st1b {z0.b}, p0, [x13, #0, mul vl]
 	WORD   $0xe401e1a1 // st1b {z1.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1a2 // st1b {z2.b}, p0, [x13, #2, mul vl]
+	WORD   $0xe403e1a3 // st1b {z3.b}, p0, [x13, #3, mul vl]
 	MOVD   24(R1), R10
-	ADD    R6, R10, R13
-	WORD   $0xe400e1a2 // st1b {z2.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1a3 // st1b {z3.b}, p0, [x13, #1, mul vl]
-	MOVD   48(R1), R10
 	ADD    R6, R10, R13
 	WORD   $0xe400e1a4 // st1b {z4.b}, p0, [x13, #0, mul vl]
 	WORD   $0xe401e1a5 // st1b {z5.b}, p0, [x13, #1, mul vl]
-	MOVD   72(R1), R10
-	ADD    R6, R10, R13
-	WORD   $0xe400e1a6 // st1b {z6.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1a7 // st1b {z7.b}, p0, [x13, #1, mul vl]
-	MOVD   96(R1), R10
+	WORD   $0xe402e1a6 // st1b {z6.b}, p0, [x13, #2, mul vl]
+	WORD   $0xe403e1a7 // st1b {z7.b}, p0, [x13, #3, mul vl]
+	MOVD   48(R1), R10
 	ADD    R6, R10, R13
 	WORD   $0xe400e1a8 // st1b {z8.b}, p0, [x13, #0, mul vl]
 	WORD   $0xe401e1a9 // st1b {z9.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1aa // st1b {z10.b}, p0, [x13, #2, mul vl]
+	WORD   $0xe403e1ab // st1b {z11.b}, p0, [x13, #3, mul vl]
+	MOVD   72(R1), R10
+	ADD    R6, R10, R13
+	WORD   $0xe400e1ac // st1b {z12.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1ad // st1b {z13.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1ae // st1b {z14.b}, p0, [x13, #2, mul vl]
+	WORD   $0xe403e1af // st1b {z15.b}, p0, [x13, #3, mul vl]
+	MOVD   96(R1), R10
+	ADD    R6, R10, R13
+	WORD   $0xe400e1b0 // st1b {z16.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1b1 // st1b {z17.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1b2 // st1b {z18.b}, p0, [x13, #2, mul vl]
+	WORD   $0xe403e1b3 // st1b {z19.b}, p0, [x13, #3, mul vl]
 	B      dot5End
 
 dot5FirstOnes:
@@ -1557,31 +1649,51 @@ dot5FirstOnes:
 	ADD    R6, R10, R13
 	WORD   $0xa400a1a0 // ld1b {z0.b}, p0/z, [x13, #0, mul vl]
 	WORD   $0xa401a1a1 // ld1b {z1.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x04603002 // mov z2.d, z0.d
-	WORD   $0x04613023 // mov z3.d, z1.d
+	WORD   $0xa402a1a2 // ld1b {z2.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0xa403a1a3 // ld1b {z3.b}, p0/z, [x13, #3, mul vl]
 	WORD   $0x04603004 // mov z4.d, z0.d
 	WORD   $0x04613025 // mov z5.d, z1.d
-	WORD   $0x04603006 // mov z6.d, z0.d
-	WORD   $0x04613027 // mov z7.d, z1.d
+	WORD   $0x04623046 // mov z6.d, z2.d
+	WORD   $0x04633067 // mov z7.d, z3.d
 	WORD   $0x04603008 // mov z8.d, z0.d
 	WORD   $0x04613029 // mov z9.d, z1.d
+	WORD   $0x0462304a // mov z10.d, z2.d
+	WORD   $0x0463306b // mov z11.d, z3.d
+	WORD   $0x0460300c // mov z12.d, z0.d
+	WORD   $0x0461302d // mov z13.d, z1.d
+	WORD   $0x0462304e // mov z14.d, z2.d
+	WORD   $0x0463306f // mov z15.d, z3.d
+	WORD   $0x04603010 // mov z16.d, z0.d
+	WORD   $0x04613031 // mov z17.d, z1.d
+	WORD   $0x04623052 // mov z18.d, z2.d
+	WORD   $0x04633073 // mov z19.d, z3.d
 	B      dot5MoreOnes
 
 dot5Resume:
 	WORD   $0xa400a160 // ld1b {z0.b}, p0/z, [x11, #0, mul vl]
 	WORD   $0xa401a161 // ld1b {z1.b}, p0/z, [x11, #1, mul vl]
-	ADD    R14, R11, R11
-	WORD   $0xa400a162 // ld1b {z2.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a163 // ld1b {z3.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a162 // ld1b {z2.b}, p0/z, [x11, #2, mul vl]
+	WORD   $0xa403a163 // ld1b {z3.b}, p0/z, [x11, #3, mul vl]
 	ADD    R14, R11, R11
 	WORD   $0xa400a164 // ld1b {z4.b}, p0/z, [x11, #0, mul vl]
 	WORD   $0xa401a165 // ld1b {z5.b}, p0/z, [x11, #1, mul vl]
-	ADD    R14, R11, R11
-	WORD   $0xa400a166 // ld1b {z6.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a167 // ld1b {z7.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a166 // ld1b {z6.b}, p0/z, [x11, #2, mul vl]
+	WORD   $0xa403a167 // ld1b {z7.b}, p0/z, [x11, #3, mul vl]
 	ADD    R14, R11, R11
 	WORD   $0xa400a168 // ld1b {z8.b}, p0/z, [x11, #0, mul vl]
 	WORD   $0xa401a169 // ld1b {z9.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a16a // ld1b {z10.b}, p0/z, [x11, #2, mul vl]
+	WORD   $0xa403a16b // ld1b {z11.b}, p0/z, [x11, #3, mul vl]
+	ADD    R14, R11, R11
+	WORD   $0xa400a16c // ld1b {z12.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a16d // ld1b {z13.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a16e // ld1b {z14.b}, p0/z, [x11, #2, mul vl]
+	WORD   $0xa403a16f // ld1b {z15.b}, p0/z, [x11, #3, mul vl]
+	ADD    R14, R11, R11
+	WORD   $0xa400a170 // ld1b {z16.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a171 // ld1b {z17.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a172 // ld1b {z18.b}, p0/z, [x11, #2, mul vl]
+	WORD   $0xa403a173 // ld1b {z19.b}, p0/z, [x11, #3, mul vl]
 	ADD    R14, R11, R11
 
 dot5MoreOnes:
@@ -1591,18 +1703,30 @@ dot5MoreOnes:
 dot5Ones:
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1aa // ld1b {z10.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ab // ld1b {z11.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x04a03140 // eor z0.d, z10.d, z0.d
-	WORD   $0x04a13161 // eor z1.d, z11.d, z1.d
-	WORD   $0x04a23142 // eor z2.d, z10.d, z2.d
-	WORD   $0x04a33163 // eor z3.d, z11.d, z3.d
-	WORD   $0x04a43144 // eor z4.d, z10.d, z4.d
-	WORD   $0x04a53165 // eor z5.d, z11.d, z5.d
-	WORD   $0x04a63146 // eor z6.d, z10.d, z6.d
-	WORD   $0x04a73167 // eor z7.d, z11.d, z7.d
-	WORD   $0x04a83148 // eor z8.d, z10.d, z8.d
-	WORD   $0x04a93169 // eor z9.d, z11.d, z9.d
+	WORD   $0xa400a1b4 // ld1b {z20.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b5 // ld1b {z21.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b6 // ld1b {z22.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0xa403a1b7 // ld1b {z23.b}, p0/z, [x13, #3, mul vl]
+	WORD   $0x04a03280 // eor z0.d, z20.d, z0.d
+	WORD   $0x04a132a1 // eor z1.d, z21.d, z1.d
+	WORD   $0x04a232c2 // eor z2.d, z22.d, z2.d
+	WORD   $0x04a332e3 // eor z3.d, z23.d, z3.d
+	WORD   $0x04a43284 // eor z4.d, z20.d, z4.d
+	WORD   $0x04a532a5 // eor z5.d, z21.d, z5.d
+	WORD   $0x04a632c6 // eor z6.d, z22.d, z6.d
+	WORD   $0x04a732e7 // eor z7.d, z23.d, z7.d
+	WORD   $0x04a83288 // eor z8.d, z20.d, z8.d
+	WORD   $0x04a932a9 // eor z9.d, z21.d, z9.d
+	WORD   $0x04aa32ca // eor z10.d, z22.d, z10.d
+	WORD   $0x04ab32eb // eor z11.d, z23.d, z11.d
+	WORD   $0x04ac328c // eor z12.d, z20.d, z12.d
+	WORD   $0x04ad32ad // eor z13.d, z21.d, z13.d
+	WORD   $0x04ae32ce // eor z14.d, z22.d, z14.d
+	WORD   $0x04af32ef // eor z15.d, z23.d, z15.d
+	WORD   $0x04b03290 // eor z16.d, z20.d, z16.d
+	WORD   $0x04b132b1 // eor z17.d, z21.d, z17.d
+	WORD   $0x04b232d2 // eor z18.d, z22.d, z18.d
+	WORD   $0x04b332f3 // eor z19.d, z23.d, z19.d
 	CMP    R3, R9
 	BLO    dot5Ones
 
@@ -1614,18 +1738,28 @@ dot5NoOnes:
 dot5Park:
 	WORD   $0xe400e180 // st1b {z0.b}, p0, [x12, #0, mul vl]
 	WORD   $0xe401e181 // st1b {z1.b}, p0, [x12, #1, mul vl]
-	ADD    R14, R12, R12
-	WORD   $0xe400e182 // st1b {z2.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e183 // st1b {z3.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e182 // st1b {z2.b}, p0, [x12, #2, mul vl]
+	WORD   $0xe403e183 // st1b {z3.b}, p0, [x12, #3, mul vl]
 	ADD    R14, R12, R12
 	WORD   $0xe400e184 // st1b {z4.b}, p0, [x12, #0, mul vl]
 	WORD   $0xe401e185 // st1b {z5.b}, p0, [x12, #1, mul vl]
-	ADD    R14, R12, R12
-	WORD   $0xe400e186 // st1b {z6.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e187 // st1b {z7.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e186 // st1b {z6.b}, p0, [x12, #2, mul vl]
+	WORD   $0xe403e187 // st1b {z7.b}, p0, [x12, #3, mul vl]
 	ADD    R14, R12, R12
 	WORD   $0xe400e188 // st1b {z8.b}, p0, [x12, #0, mul vl]
 	WORD   $0xe401e189 // st1b {z9.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e18a // st1b {z10.b}, p0, [x12, #2, mul vl]
+	WORD   $0xe403e18b // st1b {z11.b}, p0, [x12, #3, mul vl]
+	ADD    R14, R12, R12
+	WORD   $0xe400e18c // st1b {z12.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e18d // st1b {z13.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e18e // st1b {z14.b}, p0, [x12, #2, mul vl]
+	WORD   $0xe403e18f // st1b {z15.b}, p0, [x12, #3, mul vl]
+	ADD    R14, R12, R12
+	WORD   $0xe400e190 // st1b {z16.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e191 // st1b {z17.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e192 // st1b {z18.b}, p0, [x12, #2, mul vl]
+	WORD   $0xe403e193 // st1b {z19.b}, p0, [x12, #3, mul vl]
 	ADD    R14, R12, R12
 
 dot5End:
@@ -1648,32 +1782,32 @@ dot5StepRest:
 	WORD   $0xa4064145 // ld1b {z5.b}, p0/z, [x10, x6]
 	WORD   $0x042c94a6 // lsr z6.b, z5.b, #4
 	WORD   $0x042533e5 // and z5.d, z31.d, z5.d
-	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
-	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
-	WORD   $0x05253100 // tbl z0.b, {z8.b}, z5.b
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a030e0 // eor z0.d, z7.d, z0.d
-	WORD   $0xa4022508 // ld1rqb {z8.b}, p1/z, [x8, #32]
-	WORD   $0xa4032509 // ld1rqb {z9.b}, p1/z, [x8, #48]
-	WORD   $0x05253101 // tbl z1.b, {z8.b}, z5.b
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
-	WORD   $0xa4042508 // ld1rqb {z8.b}, p1/z, [x8, #64]
-	WORD   $0xa4052509 // ld1rqb {z9.b}, p1/z, [x8, #80]
-	WORD   $0x05253102 // tbl z2.b, {z8.b}, z5.b
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
-	WORD   $0xa4062508 // ld1rqb {z8.b}, p1/z, [x8, #96]
-	WORD   $0xa4072509 // ld1rqb {z9.b}, p1/z, [x8, #112]
-	WORD   $0x05253103 // tbl z3.b, {z8.b}, z5.b
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a330e3 // eor z3.d, z7.d, z3.d
+	WORD   $0xa4002507 // ld1rqb {z7.b}, p1/z, [x8, #0]
+	WORD   $0xa4012508 // ld1rqb {z8.b}, p1/z, [x8, #16]
+	WORD   $0x052530e0 // tbl z0.b, {z7.b}, z5.b
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a03120 // eor z0.d, z9.d, z0.d
+	WORD   $0xa4022507 // ld1rqb {z7.b}, p1/z, [x8, #32]
+	WORD   $0xa4032508 // ld1rqb {z8.b}, p1/z, [x8, #48]
+	WORD   $0x052530e1 // tbl z1.b, {z7.b}, z5.b
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a13121 // eor z1.d, z9.d, z1.d
+	WORD   $0xa4042507 // ld1rqb {z7.b}, p1/z, [x8, #64]
+	WORD   $0xa4052508 // ld1rqb {z8.b}, p1/z, [x8, #80]
+	WORD   $0x052530e2 // tbl z2.b, {z7.b}, z5.b
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a23122 // eor z2.d, z9.d, z2.d
+	WORD   $0xa4062507 // ld1rqb {z7.b}, p1/z, [x8, #96]
+	WORD   $0xa4072508 // ld1rqb {z8.b}, p1/z, [x8, #112]
+	WORD   $0x052530e3 // tbl z3.b, {z7.b}, z5.b
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a33123 // eor z3.d, z9.d, z3.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
-	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
-	WORD   $0x05253104 // tbl z4.b, {z8.b}, z5.b
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a430e4 // eor z4.d, z7.d, z4.d
+	WORD   $0xa4002507 // ld1rqb {z7.b}, p1/z, [x8, #0]
+	WORD   $0xa4012508 // ld1rqb {z8.b}, p1/z, [x8, #16]
+	WORD   $0x052530e4 // tbl z4.b, {z7.b}, z5.b
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a43124 // eor z4.d, z9.d, z4.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BHS    dot5RestStore
@@ -1683,37 +1817,37 @@ dot5RestSource:
 	WORD   $0xa4064145 // ld1b {z5.b}, p0/z, [x10, x6]
 	WORD   $0x042c94a6 // lsr z6.b, z5.b, #4
 	WORD   $0x042533e5 // and z5.d, z31.d, z5.d
-	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
-	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
-	WORD   $0x05253107 // tbl z7.b, {z8.b}, z5.b
-	WORD   $0x04a030e0 // eor z0.d, z7.d, z0.d
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a030e0 // eor z0.d, z7.d, z0.d
-	WORD   $0xa4022508 // ld1rqb {z8.b}, p1/z, [x8, #32]
-	WORD   $0xa4032509 // ld1rqb {z9.b}, p1/z, [x8, #48]
-	WORD   $0x05253107 // tbl z7.b, {z8.b}, z5.b
-	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
-	WORD   $0xa4042508 // ld1rqb {z8.b}, p1/z, [x8, #64]
-	WORD   $0xa4052509 // ld1rqb {z9.b}, p1/z, [x8, #80]
-	WORD   $0x05253107 // tbl z7.b, {z8.b}, z5.b
-	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
-	WORD   $0xa4062508 // ld1rqb {z8.b}, p1/z, [x8, #96]
-	WORD   $0xa4072509 // ld1rqb {z9.b}, p1/z, [x8, #112]
-	WORD   $0x05253107 // tbl z7.b, {z8.b}, z5.b
-	WORD   $0x04a330e3 // eor z3.d, z7.d, z3.d
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a330e3 // eor z3.d, z7.d, z3.d
+	WORD   $0xa4002507 // ld1rqb {z7.b}, p1/z, [x8, #0]
+	WORD   $0xa4012508 // ld1rqb {z8.b}, p1/z, [x8, #16]
+	WORD   $0x052530e9 // tbl z9.b, {z7.b}, z5.b
+	WORD   $0x04a03120 // eor z0.d, z9.d, z0.d
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a03120 // eor z0.d, z9.d, z0.d
+	WORD   $0xa4022507 // ld1rqb {z7.b}, p1/z, [x8, #32]
+	WORD   $0xa4032508 // ld1rqb {z8.b}, p1/z, [x8, #48]
+	WORD   $0x052530e9 // tbl z9.b, {z7.b}, z5.b
+	WORD   $0x04a13121 // eor z1.d, z9.d, z1.d
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a13121 // eor z1.d, z9.d, z1.d
+	WORD   $0xa4042507 // ld1rqb {z7.b}, p1/z, [x8, #64]
+	WORD   $0xa4052508 // ld1rqb {z8.b}, p1/z, [x8, #80]
+	WORD   $0x052530e9 // tbl z9.b, {z7.b}, z5.b
+	WORD   $0x04a23122 // eor z2.d, z9.d, z2.d
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a23122 // eor z2.d, z9.d, z2.d
+	WORD   $0xa4062507 // ld1rqb {z7.b}, p1/z, [x8, #96]
+	WORD   $0xa4072508 // ld1rqb {z8.b}, p1/z, [x8, #112]
+	WORD   $0x052530e9 // tbl z9.b, {z7.b}, z5.b
+	WORD   $0x04a33123 // eor z3.d, z9.d, z3.d
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a33123 // eor z3.d, z9.d, z3.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
-	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
-	WORD   $0x05253107 // tbl z7.b, {z8.b}, z5.b
-	WORD   $0x04a430e4 // eor z4.d, z7.d, z4.d
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a430e4 // eor z4.d, z7.d, z4.d
+	WORD   $0xa4002507 // ld1rqb {z7.b}, p1/z, [x8, #0]
+	WORD   $0xa4012508 // ld1rqb {z8.b}, p1/z, [x8, #16]
+	WORD   $0x052530e9 // tbl z9.b, {z7.b}, z5.b
+	WORD   $0x04a43124 // eor z4.d, z9.d, z4.d
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a43124 // eor z4.d, z9.d, z4.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BLO    dot5RestSource
@@ -1797,7 +1931,7 @@ dot6:
 
 	// 6 outputs
 	WORD   $0x2518e3e0 // ptrue p0.b
-	WORD   $0x0421e3ee // cntb x14, all, mul #2
+	WORD   $0x0422e3ee // cntb x14, all, mul #3
 	B      dot6Next
 
 dot6Step:
@@ -1808,61 +1942,82 @@ dot6Step:
 	BLO    dot6FirstOnes
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1ac // ld1b {z12.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ad // ld1b {z13.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x042c958e // lsr z14.b, z12.b, #4
-	WORD   $0x042c95af // lsr z15.b, z13.b, #4
-	WORD   $0x042c33ec // and z12.d, z31.d, z12.d
-	WORD   $0x042d33ed // and z13.d, z31.d, z13.d
-	WORD   $0xa4002512 // ld1rqb {z18.b}, p1/z, [x8, #0]
-	WORD   $0xa4012513 // ld1rqb {z19.b}, p1/z, [x8, #16]
-	WORD   $0x052c3240 // tbl z0.b, {z18.b}, z12.b
-	WORD   $0x052d3241 // tbl z1.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a03200 // eor z0.d, z16.d, z0.d
-	WORD   $0x04a13221 // eor z1.d, z17.d, z1.d
-	WORD   $0xa4022512 // ld1rqb {z18.b}, p1/z, [x8, #32]
-	WORD   $0xa4032513 // ld1rqb {z19.b}, p1/z, [x8, #48]
-	WORD   $0x052c3242 // tbl z2.b, {z18.b}, z12.b
-	WORD   $0x052d3243 // tbl z3.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a23202 // eor z2.d, z16.d, z2.d
-	WORD   $0x04a33223 // eor z3.d, z17.d, z3.d
-	WORD   $0xa4042512 // ld1rqb {z18.b}, p1/z, [x8, #64]
-	WORD   $0xa4052513 // ld1rqb {z19.b}, p1/z, [x8, #80]
-	WORD   $0x052c3244 // tbl z4.b, {z18.b}, z12.b
-	WORD   $0x052d3245 // tbl z5.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0xa4062512 // ld1rqb {z18.b}, p1/z, [x8, #96]
-	WORD   $0xa4072513 // ld1rqb {z19.b}, p1/z, [x8, #112]
-	WORD   $0x052c3246 // tbl z6.b, {z18.b}, z12.b
-	WORD   $0x052d3247 // tbl z7.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a63206 // eor z6.d, z16.d, z6.d
-	WORD   $0x04a73227 // eor z7.d, z17.d, z7.d
+	WORD   $0xa400a1b2 // ld1b {z18.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b3 // ld1b {z19.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b4 // ld1b {z20.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0x042c9655 // lsr z21.b, z18.b, #4
+	WORD   $0x042c9676 // lsr z22.b, z19.b, #4
+	WORD   $0x042c9697 // lsr z23.b, z20.b, #4
+	WORD   $0x043233f2 // and z18.d, z31.d, z18.d
+	WORD   $0x043333f3 // and z19.d, z31.d, z19.d
+	WORD   $0x043433f4 // and z20.d, z31.d, z20.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x05323300 // tbl z0.b, {z24.b}, z18.b
+	WORD   $0x05333301 // tbl z1.b, {z24.b}, z19.b
+	WORD   $0x05343302 // tbl z2.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a03340 // eor z0.d, z26.d, z0.d
+	WORD   $0x04a13361 // eor z1.d, z27.d, z1.d
+	WORD   $0x04a23382 // eor z2.d, z28.d, z2.d
+	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
+	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
+	WORD   $0x05323303 // tbl z3.b, {z24.b}, z18.b
+	WORD   $0x05333304 // tbl z4.b, {z24.b}, z19.b
+	WORD   $0x05343305 // tbl z5.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a33343 // eor z3.d, z26.d, z3.d
+	WORD   $0x04a43364 // eor z4.d, z27.d, z4.d
+	WORD   $0x04a53385 // eor z5.d, z28.d, z5.d
+	WORD   $0xa4042518 // ld1rqb {z24.b}, p1/z, [x8, #64]
+	WORD   $0xa4052519 // ld1rqb {z25.b}, p1/z, [x8, #80]
+	WORD   $0x05323306 // tbl z6.b, {z24.b}, z18.b
+	WORD   $0x05333307 // tbl z7.b, {z24.b}, z19.b
+	WORD   $0x05343308 // tbl z8.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
+	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
+	WORD   $0x04a83388 // eor z8.d, z28.d, z8.d
+	WORD   $0xa4062518 // ld1rqb {z24.b}, p1/z, [x8, #96]
+	WORD   $0xa4072519 // ld1rqb {z25.b}, p1/z, [x8, #112]
+	WORD   $0x05323309 // tbl z9.b, {z24.b}, z18.b
+	WORD   $0x0533330a // tbl z10.b, {z24.b}, z19.b
+	WORD   $0x0534330b // tbl z11.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a93349 // eor z9.d, z26.d, z9.d
+	WORD   $0x04aa336a // eor z10.d, z27.d, z10.d
+	WORD   $0x04ab338b // eor z11.d, z28.d, z11.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002512 // ld1rqb {z18.b}, p1/z, [x8, #0]
-	WORD   $0xa4012513 // ld1rqb {z19.b}, p1/z, [x8, #16]
-	WORD   $0x052c3248 // tbl z8.b, {z18.b}, z12.b
-	WORD   $0x052d3249 // tbl z9.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a83208 // eor z8.d, z16.d, z8.d
-	WORD   $0x04a93229 // eor z9.d, z17.d, z9.d
-	WORD   $0xa4022512 // ld1rqb {z18.b}, p1/z, [x8, #32]
-	WORD   $0xa4032513 // ld1rqb {z19.b}, p1/z, [x8, #48]
-	WORD   $0x052c324a // tbl z10.b, {z18.b}, z12.b
-	WORD   $0x052d324b // tbl z11.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04aa320a // eor z10.d, z16.d, z10.d
-	WORD   $0x04ab322b // eor z11.d, z17.d, z11.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x0532330c // tbl z12.b, {z24.b}, z18.b
+	WORD   $0x0533330d // tbl z13.b, {z24.b}, z19.b
+	WORD   $0x0534330e // tbl z14.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
+	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
+	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
+	WORD   $0x0532330f // tbl z15.b, {z24.b}, z18.b
+	WORD   $0x05333310 // tbl z16.b, {z24.b}, z19.b
+	WORD   $0x05343311 // tbl z17.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04af334f // eor z15.d, z26.d, z15.d
+	WORD   $0x04b03370 // eor z16.d, z27.d, z16.d
+	WORD   $0x04b13391 // eor z17.d, z28.d, z17.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BHS    dot6Store
@@ -1870,73 +2025,100 @@ dot6Step:
 dot6Source:
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1ac // ld1b {z12.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ad // ld1b {z13.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x042c958e // lsr z14.b, z12.b, #4
-	WORD   $0x042c95af // lsr z15.b, z13.b, #4
-	WORD   $0x042c33ec // and z12.d, z31.d, z12.d
-	WORD   $0x042d33ed // and z13.d, z31.d, z13.d
-	WORD   $0xa4002512 // ld1rqb {z18.b}, p1/z, [x8, #0]
-	WORD   $0xa4012513 // ld1rqb {z19.b}, p1/z, [x8, #16]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04a03200 // eor z0.d, z16.d, z0.d
-	WORD   $0x04a13221 // eor z1.d, z17.d, z1.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a03200 // eor z0.d, z16.d, z0.d
-	WORD   $0x04a13221 // eor z1.d, z17.d, z1.d
-	WORD   $0xa4022512 // ld1rqb {z18.b}, p1/z, [x8, #32]
-	WORD   $0xa4032513 // ld1rqb {z19.b}, p1/z, [x8, #48]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04a23202 // eor z2.d, z16.d, z2.d
-	WORD   $0x04a33223 // eor z3.d, z17.d, z3.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a23202 // eor z2.d, z16.d, z2.d
-	WORD   $0x04a33223 // eor z3.d, z17.d, z3.d
-	WORD   $0xa4042512 // ld1rqb {z18.b}, p1/z, [x8, #64]
-	WORD   $0xa4052513 // ld1rqb {z19.b}, p1/z, [x8, #80]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0xa4062512 // ld1rqb {z18.b}, p1/z, [x8, #96]
-	WORD   $0xa4072513 // ld1rqb {z19.b}, p1/z, [x8, #112]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04a63206 // eor z6.d, z16.d, z6.d
-	WORD   $0x04a73227 // eor z7.d, z17.d, z7.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a63206 // eor z6.d, z16.d, z6.d
-	WORD   $0x04a73227 // eor z7.d, z17.d, z7.d
+	WORD   $0xa400a1b2 // ld1b {z18.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b3 // ld1b {z19.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b4 // ld1b {z20.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0x042c9655 // lsr z21.b, z18.b, #4
+	WORD   $0x042c9676 // lsr z22.b, z19.b, #4
+	WORD   $0x042c9697 // lsr z23.b, z20.b, #4
+	WORD   $0x043233f2 // and z18.d, z31.d, z18.d
+	WORD   $0x043333f3 // and z19.d, z31.d, z19.d
+	WORD   $0x043433f4 // and z20.d, z31.d, z20.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04a03340 // eor z0.d, z26.d, z0.d
+	WORD   $0x04a13361 // eor z1.d, z27.d, z1.d
+	WORD   $0x04a23382 // eor z2.d, z28.d, z2.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a03340 // eor z0.d, z26.d, z0.d
+	WORD   $0x04a13361 // eor z1.d, z27.d, z1.d
+	WORD   $0x04a23382 // eor z2.d, z28.d, z2.d
+	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
+	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04a33343 // eor z3.d, z26.d, z3.d
+	WORD   $0x04a43364 // eor z4.d, z27.d, z4.d
+	WORD   $0x04a53385 // eor z5.d, z28.d, z5.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a33343 // eor z3.d, z26.d, z3.d
+	WORD   $0x04a43364 // eor z4.d, z27.d, z4.d
+	WORD   $0x04a53385 // eor z5.d, z28.d, z5.d
+	WORD   $0xa4042518 // ld1rqb {z24.b}, p1/z, [x8, #64]
+	WORD   $0xa4052519 // ld1rqb {z25.b}, p1/z, [x8, #80]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
+	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
+	WORD   $0x04a83388 // eor z8.d, z28.d, z8.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
+	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
+	WORD   $0x04a83388 // eor z8.d, z28.d, z8.d
+	WORD   $0xa4062518 // ld1rqb {z24.b}, p1/z, [x8, #96]
+	WORD   $0xa4072519 // ld1rqb {z25.b}, p1/z, [x8, #112]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04a93349 // eor z9.d, z26.d, z9.d
+	WORD   $0x04aa336a // eor z10.d, z27.d, z10.d
+	WORD   $0x04ab338b // eor z11.d, z28.d, z11.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a93349 // eor z9.d, z26.d, z9.d
+	WORD   $0x04aa336a // eor z10.d, z27.d, z10.d
+	WORD   $0x04ab338b // eor z11.d, z28.d, z11.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002512 // ld1rqb {z18.b}, p1/z, [x8, #0]
-	WORD   $0xa4012513 // ld1rqb {z19.b}, p1/z, [x8, #16]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04a83208 // eor z8.d, z16.d, z8.d
-	WORD   $0x04a93229 // eor z9.d, z17.d, z9.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a83208 // eor z8.d, z16.d, z8.d
-	WORD   $0x04a93229 // eor z9.d, z17.d, z9.d
-	WORD   $0xa4022512 // ld1rqb {z18.b}, p1/z, [x8, #32]
-	WORD   $0xa4032513 // ld1rqb {z19.b}, p1/z, [x8, #48]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04aa320a // eor z10.d, z16.d, z10.d
-	WORD   $0x04ab322b // eor z11.d, z17.d, z11.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04aa320a // eor z10.d, z16.d, z10.d
-	WORD   $0x04ab322b // eor z11.d, z17.d, z11.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
+	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
+	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04af334f // eor z15.d, z26.d, z15.d
+	WORD   $0x04b03370 // eor z16.d, z27.d, z16.d
+	WORD   $0x04b13391 // eor z17.d, z28.d, z17.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04af334f // eor z15.d, z26.d, z15.d
+	WORD   $0x04b03370 // eor z16.d, z27.d, z16.d
+	WORD   $0x04b13391 // eor z17.d, z28.d, z17.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BLO    dot6Source
@@ -1947,26 +2129,32 @@ dot6Store:
 	ADD    R6, R10, R13
 	WORD   $0xe400e1a0 // st1b {z0.b}, p0, [x13, #0, mul vl]
 	WORD   $0xe401e1a1 // st1b {z1.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1a2 // st1b {z2.b}, p0, [x13, #2, mul vl]
 	MOVD   24(R1), R10
 	ADD    R6, R10, R13
-	WORD   $0xe400e1a2 // st1b {z2.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1a3 // st1b {z3.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe400e1a3 // st1b {z3.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1a4 // st1b {z4.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1a5 // st1b {z5.b}, p0, [x13, #2, mul vl]
 	MOVD   48(R1), R10
-	ADD    R6, R10, R13
-	WORD   $0xe400e1a4 // st1b {z4.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1a5 // st1b {z5.b}, p0, [x13, #1, mul vl]
-	MOVD   72(R1), R10
 	ADD    R6, R10, R13
 	WORD   $0xe400e1a6 // st1b {z6.b}, p0, [x13, #0, mul vl]
 	WORD   $0xe401e1a7 // st1b {z7.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1a8 // st1b {z8.b}, p0, [x13, #2, mul vl]
+	MOVD   72(R1), R10
+	ADD    R6, R10, R13
+	WORD   $0xe400e1a9 // st1b {z9.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1aa // st1b {z10.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1ab // st1b {z11.b}, p0, [x13, #2, mul vl]
 	MOVD   96(R1), R10
 	ADD    R6, R10, R13
-	WORD   $0xe400e1a8 // st1b {z8.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1a9 // st1b {z9.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe400e1ac // st1b {z12.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1ad // st1b {z13.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1ae // st1b {z14.b}, p0, [x13, #2, mul vl]
 	MOVD   120(R1), R10
 	ADD    R6, R10, R13
-	WORD   $0xe400e1aa // st1b {z10.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1ab // st1b {z11.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe400e1af // st1b {z15.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1b0 // st1b {z16.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1b1 // st1b {z17.b}, p0, [x13, #2, mul vl]
 	B      dot6End
 
 dot6FirstOnes:
@@ -1974,36 +2162,48 @@ dot6FirstOnes:
 	ADD    R6, R10, R13
 	WORD   $0xa400a1a0 // ld1b {z0.b}, p0/z, [x13, #0, mul vl]
 	WORD   $0xa401a1a1 // ld1b {z1.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x04603002 // mov z2.d, z0.d
-	WORD   $0x04613023 // mov z3.d, z1.d
-	WORD   $0x04603004 // mov z4.d, z0.d
-	WORD   $0x04613025 // mov z5.d, z1.d
+	WORD   $0xa402a1a2 // ld1b {z2.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0x04603003 // mov z3.d, z0.d
+	WORD   $0x04613024 // mov z4.d, z1.d
+	WORD   $0x04623045 // mov z5.d, z2.d
 	WORD   $0x04603006 // mov z6.d, z0.d
 	WORD   $0x04613027 // mov z7.d, z1.d
-	WORD   $0x04603008 // mov z8.d, z0.d
-	WORD   $0x04613029 // mov z9.d, z1.d
-	WORD   $0x0460300a // mov z10.d, z0.d
-	WORD   $0x0461302b // mov z11.d, z1.d
+	WORD   $0x04623048 // mov z8.d, z2.d
+	WORD   $0x04603009 // mov z9.d, z0.d
+	WORD   $0x0461302a // mov z10.d, z1.d
+	WORD   $0x0462304b // mov z11.d, z2.d
+	WORD   $0x0460300c // mov z12.d, z0.d
+	WORD   $0x0461302d // mov z13.d, z1.d
+	WORD   $0x0462304e // mov z14.d, z2.d
+	WORD   $0x0460300f // mov z15.d, z0.d
+	WORD   $0x04613030 // mov z16.d, z1.d
+	WORD   $0x04623051 // mov z17.d, z2.d
 	B      dot6MoreOnes
 
 dot6Resume:
 	WORD   $0xa400a160 // ld1b {z0.b}, p0/z, [x11, #0, mul vl]
 	WORD   $0xa401a161 // ld1b {z1.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a162 // ld1b {z2.b}, p0/z, [x11, #2, mul vl]
 	ADD    R14, R11, R11
-	WORD   $0xa400a162 // ld1b {z2.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a163 // ld1b {z3.b}, p0/z, [x11, #1, mul vl]
-	ADD    R14, R11, R11
-	WORD   $0xa400a164 // ld1b {z4.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a165 // ld1b {z5.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa400a163 // ld1b {z3.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a164 // ld1b {z4.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a165 // ld1b {z5.b}, p0/z, [x11, #2, mul vl]
 	ADD    R14, R11, R11
 	WORD   $0xa400a166 // ld1b {z6.b}, p0/z, [x11, #0, mul vl]
 	WORD   $0xa401a167 // ld1b {z7.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a168 // ld1b {z8.b}, p0/z, [x11, #2, mul vl]
 	ADD    R14, R11, R11
-	WORD   $0xa400a168 // ld1b {z8.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a169 // ld1b {z9.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa400a169 // ld1b {z9.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a16a // ld1b {z10.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a16b // ld1b {z11.b}, p0/z, [x11, #2, mul vl]
 	ADD    R14, R11, R11
-	WORD   $0xa400a16a // ld1b {z10.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a16b // ld1b {z11.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa400a16c // ld1b {z12.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a16d // ld1b {z13.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a16e // ld1b {z14.b}, p0/z, [x11, #2, mul vl]
+	ADD    R14, R11, R11
+	WORD   $0xa400a16f // ld1b {z15.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a170 // ld1b {z16.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a171 // ld1b {z17.b}, p0/z, [x11, #2, mul vl]
 	ADD    R14, R11, R11
 
 dot6MoreOnes:
@@ -2013,20 +2213,27 @@ dot6MoreOnes:
 dot6Ones:
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1ac // ld1b {z12.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ad // ld1b {z13.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x04a03180 // eor z0.d, z12.d, z0.d
-	WORD   $0x04a131a1 // eor z1.d, z13.d, z1.d
-	WORD   $0x04a23182 // eor z2.d, z12.d, z2.d
-	WORD   $0x04a331a3 // eor z3.d, z13.d, z3.d
-	WORD   $0x04a43184 // eor z4.d, z12.d, z4.d
-	WORD   $0x04a531a5 // eor z5.d, z13.d, z5.d
-	WORD   $0x04a63186 // eor z6.d, z12.d, z6.d
-	WORD   $0x04a731a7 // eor z7.d, z13.d, z7.d
-	WORD   $0x04a83188 // eor z8.d, z12.d, z8.d
-	WORD   $0x04a931a9 // eor z9.d, z13.d, z9.d
-	WORD   $0x04aa318a // eor z10.d, z12.d, z10.d
-	WORD   $0x04ab31ab // eor z11.d, z13.d, z11.d
+	WORD   $0xa400a1b2 // ld1b {z18.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b3 // ld1b {z19.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b4 // ld1b {z20.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0x04a03240 // eor z0.d, z18.d, z0.d
+	WORD   $0x04a13261 // eor z1.d, z19.d, z1.d
+	WORD   $0x04a23282 // eor z2.d, z20.d, z2.d
+	WORD   $0x04a33243 // eor z3.d, z18.d, z3.d
+	WORD   $0x04a43264 // eor z4.d, z19.d, z4.d
+	WORD   $0x04a53285 // eor z5.d, z20.d, z5.d
+	WORD   $0x04a63246 // eor z6.d, z18.d, z6.d
+	WORD   $0x04a73267 // eor z7.d, z19.d, z7.d
+	WORD   $0x04a83288 // eor z8.d, z20.d, z8.d
+	WORD   $0x04a93249 // eor z9.d, z18.d, z9.d
+	WORD   $0x04aa326a // eor z10.d, z19.d, z10.d
+	WORD   $0x04ab328b // eor z11.d, z20.d, z11.d
+	WORD   $0x04ac324c // eor z12.d, z18.d, z12.d
+	WORD   $0x04ad326d // eor z13.d, z19.d, z13.d
+	WORD   $0x04ae328e // eor z14.d, z20.d, z14.d
+	WORD   $0x04af324f // eor z15.d, z18.d, z15.d
+	WORD   $0x04b03270 // eor z16.d, z19.d, z16.d
+	WORD   $0x04b13291 // eor z17.d, z20.d, z17.d
 	CMP    R3, R9
 	BLO    dot6Ones
 
@@ -2038,21 +2245,27 @@ dot6NoOnes:
 dot6Park:
 	WORD   $0xe400e180 // st1b {z0.b}, p0, [x12, #0, mul vl]
 	WORD   $0xe401e181 // st1b {z1.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e182 // st1b {z2.b}, p0, [x12, #2, mul vl]
 	ADD    R14, R12, R12
-	WORD   $0xe400e182 // st1b {z2.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e183 // st1b {z3.b}, p0, [x12, #1, mul vl]
-	ADD    R14, R12, R12
-	WORD   $0xe400e184 // st1b {z4.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e185 // st1b {z5.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe400e183 // st1b {z3.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e184 // st1b {z4.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e185 // st1b {z5.b}, p0, [x12, #2, mul vl]
 	ADD    R14, R12, R12
 	WORD   $0xe400e186 // st1b {z6.b}, p0, [x12, #0, mul vl]
 	WORD   $0xe401e187 // st1b {z7.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e188 // st1b {z8.b}, p0, [x12, #2, mul vl]
 	ADD    R14, R12, R12
-	WORD   $0xe400e188 // st1b {z8.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e189 // st1b {z9.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe400e189 // st1b {z9.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e18a // st1b {z10.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e18b // st1b {z11.b}, p0, [x12, #2, mul vl]
 	ADD    R14, R12, R12
-	WORD   $0xe400e18a // st1b {z10.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e18b // st1b {z11.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe400e18c // st1b {z12.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e18d // st1b {z13.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e18e // st1b {z14.b}, p0, [x12, #2, mul vl]
+	ADD    R14, R12, R12
+	WORD   $0xe400e18f // st1b {z15.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e190 // st1b {z16.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e191 // st1b {z17.b}, p0, [x12, #2, mul vl]
 	ADD    R14, R12, R12
 
 dot6End:
@@ -2075,37 +2288,37 @@ dot6StepRest:
 	WORD   $0xa4064146 // ld1b {z6.b}, p0/z, [x10, x6]
 	WORD   $0x042c94c7 // lsr z7.b, z6.b, #4
 	WORD   $0x042633e6 // and z6.d, z31.d, z6.d
-	WORD   $0xa4002509 // ld1rqb {z9.b}, p1/z, [x8, #0]
-	WORD   $0xa401250a // ld1rqb {z10.b}, p1/z, [x8, #16]
-	WORD   $0x05263120 // tbl z0.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a03100 // eor z0.d, z8.d, z0.d
-	WORD   $0xa4022509 // ld1rqb {z9.b}, p1/z, [x8, #32]
-	WORD   $0xa403250a // ld1rqb {z10.b}, p1/z, [x8, #48]
-	WORD   $0x05263121 // tbl z1.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
-	WORD   $0xa4042509 // ld1rqb {z9.b}, p1/z, [x8, #64]
-	WORD   $0xa405250a // ld1rqb {z10.b}, p1/z, [x8, #80]
-	WORD   $0x05263122 // tbl z2.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
-	WORD   $0xa4062509 // ld1rqb {z9.b}, p1/z, [x8, #96]
-	WORD   $0xa407250a // ld1rqb {z10.b}, p1/z, [x8, #112]
-	WORD   $0x05263123 // tbl z3.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
+	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
+	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
+	WORD   $0x05263100 // tbl z0.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a03140 // eor z0.d, z10.d, z0.d
+	WORD   $0xa4022508 // ld1rqb {z8.b}, p1/z, [x8, #32]
+	WORD   $0xa4032509 // ld1rqb {z9.b}, p1/z, [x8, #48]
+	WORD   $0x05263101 // tbl z1.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a13141 // eor z1.d, z10.d, z1.d
+	WORD   $0xa4042508 // ld1rqb {z8.b}, p1/z, [x8, #64]
+	WORD   $0xa4052509 // ld1rqb {z9.b}, p1/z, [x8, #80]
+	WORD   $0x05263102 // tbl z2.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a23142 // eor z2.d, z10.d, z2.d
+	WORD   $0xa4062508 // ld1rqb {z8.b}, p1/z, [x8, #96]
+	WORD   $0xa4072509 // ld1rqb {z9.b}, p1/z, [x8, #112]
+	WORD   $0x05263103 // tbl z3.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a33143 // eor z3.d, z10.d, z3.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002509 // ld1rqb {z9.b}, p1/z, [x8, #0]
-	WORD   $0xa401250a // ld1rqb {z10.b}, p1/z, [x8, #16]
-	WORD   $0x05263124 // tbl z4.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a43104 // eor z4.d, z8.d, z4.d
-	WORD   $0xa4022509 // ld1rqb {z9.b}, p1/z, [x8, #32]
-	WORD   $0xa403250a // ld1rqb {z10.b}, p1/z, [x8, #48]
-	WORD   $0x05263125 // tbl z5.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a53105 // eor z5.d, z8.d, z5.d
+	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
+	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
+	WORD   $0x05263104 // tbl z4.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a43144 // eor z4.d, z10.d, z4.d
+	WORD   $0xa4022508 // ld1rqb {z8.b}, p1/z, [x8, #32]
+	WORD   $0xa4032509 // ld1rqb {z9.b}, p1/z, [x8, #48]
+	WORD   $0x05263105 // tbl z5.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a53145 // eor z5.d, z10.d, z5.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BHS    dot6RestStore
@@ -2115,43 +2328,43 @@ dot6RestSource:
 	WORD   $0xa4064146 // ld1b {z6.b}, p0/z, [x10, x6]
 	WORD   $0x042c94c7 // lsr z7.b, z6.b, #4
 	WORD   $0x042633e6 // and z6.d, z31.d, z6.d
-	WORD   $0xa4002509 // ld1rqb {z9.b}, p1/z, [x8, #0]
-	WORD   $0xa401250a // ld1rqb {z10.b}, p1/z, [x8, #16]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a03100 // eor z0.d, z8.d, z0.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a03100 // eor z0.d, z8.d, z0.d
-	WORD   $0xa4022509 // ld1rqb {z9.b}, p1/z, [x8, #32]
-	WORD   $0xa403250a // ld1rqb {z10.b}, p1/z, [x8, #48]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
-	WORD   $0xa4042509 // ld1rqb {z9.b}, p1/z, [x8, #64]
-	WORD   $0xa405250a // ld1rqb {z10.b}, p1/z, [x8, #80]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
-	WORD   $0xa4062509 // ld1rqb {z9.b}, p1/z, [x8, #96]
-	WORD   $0xa407250a // ld1rqb {z10.b}, p1/z, [x8, #112]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
+	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
+	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a03140 // eor z0.d, z10.d, z0.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a03140 // eor z0.d, z10.d, z0.d
+	WORD   $0xa4022508 // ld1rqb {z8.b}, p1/z, [x8, #32]
+	WORD   $0xa4032509 // ld1rqb {z9.b}, p1/z, [x8, #48]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a13141 // eor z1.d, z10.d, z1.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a13141 // eor z1.d, z10.d, z1.d
+	WORD   $0xa4042508 // ld1rqb {z8.b}, p1/z, [x8, #64]
+	WORD   $0xa4052509 // ld1rqb {z9.b}, p1/z, [x8, #80]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a23142 // eor z2.d, z10.d, z2.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a23142 // eor z2.d, z10.d, z2.d
+	WORD   $0xa4062508 // ld1rqb {z8.b}, p1/z, [x8, #96]
+	WORD   $0xa4072509 // ld1rqb {z9.b}, p1/z, [x8, #112]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a33143 // eor z3.d, z10.d, z3.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a33143 // eor z3.d, z10.d, z3.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002509 // ld1rqb {z9.b}, p1/z, [x8, #0]
-	WORD   $0xa401250a // ld1rqb {z10.b}, p1/z, [x8, #16]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a43104 // eor z4.d, z8.d, z4.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a43104 // eor z4.d, z8.d, z4.d
-	WORD   $0xa4022509 // ld1rqb {z9.b}, p1/z, [x8, #32]
-	WORD   $0xa403250a // ld1rqb {z10.b}, p1/z, [x8, #48]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a53105 // eor z5.d, z8.d, z5.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a53105 // eor z5.d, z8.d, z5.d
+	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
+	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a43144 // eor z4.d, z10.d, z4.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a43144 // eor z4.d, z10.d, z4.d
+	WORD   $0xa4022508 // ld1rqb {z8.b}, p1/z, [x8, #32]
+	WORD   $0xa4032509 // ld1rqb {z9.b}, p1/z, [x8, #48]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a53145 // eor z5.d, z10.d, z5.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a53145 // eor z5.d, z10.d, z5.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BLO    dot6RestSource
@@ -2270,20 +2483,20 @@ sum2Step:
 	WORD   $0x042933e9 // and z9.d, z31.d, z9.d
 	WORD   $0x042a33ea // and z10.d, z31.d, z10.d
 	WORD   $0x042b33eb // and z11.d, z31.d, z11.d
-	WORD   $0xa4002514 // ld1rqb {z20.b}, p1/z, [x8, #0]
-	WORD   $0xa4012515 // ld1rqb {z21.b}, p1/z, [x8, #16]
-	WORD   $0x05283284 // tbl z4.b, {z20.b}, z8.b
-	WORD   $0x05293285 // tbl z5.b, {z20.b}, z9.b
-	WORD   $0x052a3286 // tbl z6.b, {z20.b}, z10.b
-	WORD   $0x052b3287 // tbl z7.b, {z20.b}, z11.b
-	WORD   $0x052c32b0 // tbl z16.b, {z21.b}, z12.b
-	WORD   $0x052d32b1 // tbl z17.b, {z21.b}, z13.b
-	WORD   $0x052e32b2 // tbl z18.b, {z21.b}, z14.b
-	WORD   $0x052f32b3 // tbl z19.b, {z21.b}, z15.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0x04a63246 // eor z6.d, z18.d, z6.d
-	WORD   $0x04a73267 // eor z7.d, z19.d, z7.d
+	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
+	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
+	WORD   $0x05283204 // tbl z4.b, {z16.b}, z8.b
+	WORD   $0x05293205 // tbl z5.b, {z16.b}, z9.b
+	WORD   $0x052a3206 // tbl z6.b, {z16.b}, z10.b
+	WORD   $0x052b3207 // tbl z7.b, {z16.b}, z11.b
+	WORD   $0x052c3232 // tbl z18.b, {z17.b}, z12.b
+	WORD   $0x052d3233 // tbl z19.b, {z17.b}, z13.b
+	WORD   $0x052e3234 // tbl z20.b, {z17.b}, z14.b
+	WORD   $0x052f3235 // tbl z21.b, {z17.b}, z15.b
+	WORD   $0x04a43244 // eor z4.d, z18.d, z4.d
+	WORD   $0x04a53265 // eor z5.d, z19.d, z5.d
+	WORD   $0x04a63286 // eor z6.d, z20.d, z6.d
+	WORD   $0x04a732a7 // eor z7.d, z21.d, z7.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BHS    sum2Store
@@ -2307,24 +2520,24 @@ sum2Source:
 	WORD   $0x042933e9 // and z9.d, z31.d, z9.d
 	WORD   $0x042a33ea // and z10.d, z31.d, z10.d
 	WORD   $0x042b33eb // and z11.d, z31.d, z11.d
-	WORD   $0xa4002514 // ld1rqb {z20.b}, p1/z, [x8, #0]
-	WORD   $0xa4012515 // ld1rqb {z21.b}, p1/z, [x8, #16]
-	WORD   $0x05283290 // tbl z16.b, {z20.b}, z8.b
-	WORD   $0x05293291 // tbl z17.b, {z20.b}, z9.b
-	WORD   $0x052a3292 // tbl z18.b, {z20.b}, z10.b
-	WORD   $0x052b3293 // tbl z19.b, {z20.b}, z11.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0x04a63246 // eor z6.d, z18.d, z6.d
-	WORD   $0x04a73267 // eor z7.d, z19.d, z7.d
-	WORD   $0x052c32b0 // tbl z16.b, {z21.b}, z12.b
-	WORD   $0x052d32b1 // tbl z17.b, {z21.b}, z13.b
-	WORD   $0x052e32b2 // tbl z18.b, {z21.b}, z14.b
-	WORD   $0x052f32b3 // tbl z19.b, {z21.b}, z15.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0x04a63246 // eor z6.d, z18.d, z6.d
-	WORD   $0x04a73267 // eor z7.d, z19.d, z7.d
+	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
+	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
+	WORD   $0x05283212 // tbl z18.b, {z16.b}, z8.b
+	WORD   $0x05293213 // tbl z19.b, {z16.b}, z9.b
+	WORD   $0x052a3214 // tbl z20.b, {z16.b}, z10.b
+	WORD   $0x052b3215 // tbl z21.b, {z16.b}, z11.b
+	WORD   $0x04a43244 // eor z4.d, z18.d, z4.d
+	WORD   $0x04a53265 // eor z5.d, z19.d, z5.d
+	WORD   $0x04a63286 // eor z6.d, z20.d, z6.d
+	WORD   $0x04a732a7 // eor z7.d, z21.d, z7.d
+	WORD   $0x052c3232 // tbl z18.b, {z17.b}, z12.b
+	WORD   $0x052d3233 // tbl z19.b, {z17.b}, z13.b
+	WORD   $0x052e3234 // tbl z20.b, {z17.b}, z14.b
+	WORD   $0x052f3235 // tbl z21.b, {z17.b}, z15.b
+	WORD   $0x04a43244 // eor z4.d, z18.d, z4.d
+	WORD   $0x04a53265 // eor z5.d, z19.d, z5.d
+	WORD   $0x04a63286 // eor z6.d, z20.d, z6.d
+	WORD   $0x04a732a7 // eor z7.d, z21.d, z7.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BLO    sum2Source
@@ -2430,11 +2643,11 @@ sum2StepRest:
 	WORD   $0x04623040 // mov z0.d, z2.d
 	WORD   $0x042c9443 // lsr z3.b, z2.b, #4
 	WORD   $0x042233e2 // and z2.d, z31.d, z2.d
-	WORD   $0xa4002505 // ld1rqb {z5.b}, p1/z, [x8, #0]
-	WORD   $0xa4012506 // ld1rqb {z6.b}, p1/z, [x8, #16]
-	WORD   $0x052230a1 // tbl z1.b, {z5.b}, z2.b
-	WORD   $0x052330c4 // tbl z4.b, {z6.b}, z3.b
-	WORD   $0x04a13081 // eor z1.d, z4.d, z1.d
+	WORD   $0xa4002504 // ld1rqb {z4.b}, p1/z, [x8, #0]
+	WORD   $0xa4012505 // ld1rqb {z5.b}, p1/z, [x8, #16]
+	WORD   $0x05223081 // tbl z1.b, {z4.b}, z2.b
+	WORD   $0x052330a6 // tbl z6.b, {z5.b}, z3.b
+	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BHS    sum2RestStore
@@ -2445,12 +2658,12 @@ sum2RestSource:
 	WORD   $0x04a03040 // eor z0.d, z2.d, z0.d
 	WORD   $0x042c9443 // lsr z3.b, z2.b, #4
 	WORD   $0x042233e2 // and z2.d, z31.d, z2.d
-	WORD   $0xa4002505 // ld1rqb {z5.b}, p1/z, [x8, #0]
-	WORD   $0xa4012506 // ld1rqb {z6.b}, p1/z, [x8, #16]
-	WORD   $0x052230a4 // tbl z4.b, {z5.b}, z2.b
-	WORD   $0x04a13081 // eor z1.d, z4.d, z1.d
-	WORD   $0x052330c4 // tbl z4.b, {z6.b}, z3.b
-	WORD   $0x04a13081 // eor z1.d, z4.d, z1.d
+	WORD   $0xa4002504 // ld1rqb {z4.b}, p1/z, [x8, #0]
+	WORD   $0xa4012505 // ld1rqb {z5.b}, p1/z, [x8, #16]
+	WORD   $0x05223086 // tbl z6.b, {z4.b}, z2.b
+	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
+	WORD   $0x052330a6 // tbl z6.b, {z5.b}, z3.b
+	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BLO    sum2RestSource
@@ -2537,34 +2750,34 @@ sum3Step:
 	WORD   $0x042d33ed // and z13.d, z31.d, z13.d
 	WORD   $0x042e33ee // and z14.d, z31.d, z14.d
 	WORD   $0x042f33ef // and z15.d, z31.d, z15.d
-	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
-	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
-	WORD   $0x052c3304 // tbl z4.b, {z24.b}, z12.b
-	WORD   $0x052d3305 // tbl z5.b, {z24.b}, z13.b
-	WORD   $0x052e3306 // tbl z6.b, {z24.b}, z14.b
-	WORD   $0x052f3307 // tbl z7.b, {z24.b}, z15.b
-	WORD   $0x05303334 // tbl z20.b, {z25.b}, z16.b
-	WORD   $0x05313335 // tbl z21.b, {z25.b}, z17.b
-	WORD   $0x05323336 // tbl z22.b, {z25.b}, z18.b
-	WORD   $0x05333337 // tbl z23.b, {z25.b}, z19.b
-	WORD   $0x04a43284 // eor z4.d, z20.d, z4.d
-	WORD   $0x04a532a5 // eor z5.d, z21.d, z5.d
-	WORD   $0x04a632c6 // eor z6.d, z22.d, z6.d
-	WORD   $0x04a732e7 // eor z7.d, z23.d, z7.d
-	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
-	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
-	WORD   $0x052c3308 // tbl z8.b, {z24.b}, z12.b
-	WORD   $0x052d3309 // tbl z9.b, {z24.b}, z13.b
-	WORD   $0x052e330a // tbl z10.b, {z24.b}, z14.b
-	WORD   $0x052f330b // tbl z11.b, {z24.b}, z15.b
-	WORD   $0x05303334 // tbl z20.b, {z25.b}, z16.b
-	WORD   $0x05313335 // tbl z21.b, {z25.b}, z17.b
-	WORD   $0x05323336 // tbl z22.b, {z25.b}, z18.b
-	WORD   $0x05333337 // tbl z23.b, {z25.b}, z19.b
-	WORD   $0x04a83288 // eor z8.d, z20.d, z8.d
-	WORD   $0x04a932a9 // eor z9.d, z21.d, z9.d
-	WORD   $0x04aa32ca // eor z10.d, z22.d, z10.d
-	WORD   $0x04ab32eb // eor z11.d, z23.d, z11.d
+	WORD   $0xa4002514 // ld1rqb {z20.b}, p1/z, [x8, #0]
+	WORD   $0xa4012515 // ld1rqb {z21.b}, p1/z, [x8, #16]
+	WORD   $0x052c3284 // tbl z4.b, {z20.b}, z12.b
+	WORD   $0x052d3285 // tbl z5.b, {z20.b}, z13.b
+	WORD   $0x052e3286 // tbl z6.b, {z20.b}, z14.b
+	WORD   $0x052f3287 // tbl z7.b, {z20.b}, z15.b
+	WORD   $0x053032b6 // tbl z22.b, {z21.b}, z16.b
+	WORD   $0x053132b7 // tbl z23.b, {z21.b}, z17.b
+	WORD   $0x053232b8 // tbl z24.b, {z21.b}, z18.b
+	WORD   $0x053332b9 // tbl z25.b, {z21.b}, z19.b
+	WORD   $0x04a432c4 // eor z4.d, z22.d, z4.d
+	WORD   $0x04a532e5 // eor z5.d, z23.d, z5.d
+	WORD   $0x04a63306 // eor z6.d, z24.d, z6.d
+	WORD   $0x04a73327 // eor z7.d, z25.d, z7.d
+	WORD   $0xa4022514 // ld1rqb {z20.b}, p1/z, [x8, #32]
+	WORD   $0xa4032515 // ld1rqb {z21.b}, p1/z, [x8, #48]
+	WORD   $0x052c3288 // tbl z8.b, {z20.b}, z12.b
+	WORD   $0x052d3289 // tbl z9.b, {z20.b}, z13.b
+	WORD   $0x052e328a // tbl z10.b, {z20.b}, z14.b
+	WORD   $0x052f328b // tbl z11.b, {z20.b}, z15.b
+	WORD   $0x053032b6 // tbl z22.b, {z21.b}, z16.b
+	WORD   $0x053132b7 // tbl z23.b, {z21.b}, z17.b
+	WORD   $0x053232b8 // tbl z24.b, {z21.b}, z18.b
+	WORD   $0x053332b9 // tbl z25.b, {z21.b}, z19.b
+	WORD   $0x04a832c8 // eor z8.d, z22.d, z8.d
+	WORD   $0x04a932e9 // eor z9.d, z23.d, z9.d
+	WORD   $0x04aa330a // eor z10.d, z24.d, z10.d
+	WORD   $0x04ab332b // eor z11.d, z25.d, z11.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BHS    sum3Store
@@ -2588,42 +2801,42 @@ sum3Source:
 	WORD   $0x042d33ed // and z13.d, z31.d, z13.d
 	WORD   $0x042e33ee // and z14.d, z31.d, z14.d
 	WORD   $0x042f33ef // and z15.d, z31.d, z15.d
-	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
-	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
-	WORD   $0x052c3314 // tbl z20.b, {z24.b}, z12.b
-	WORD   $0x052d3315 // tbl z21.b, {z24.b}, z13.b
-	WORD   $0x052e3316 // tbl z22.b, {z24.b}, z14.b
-	WORD   $0x052f3317 // tbl z23.b, {z24.b}, z15.b
-	WORD   $0x04a43284 // eor z4.d, z20.d, z4.d
-	WORD   $0x04a532a5 // eor z5.d, z21.d, z5.d
-	WORD   $0x04a632c6 // eor z6.d, z22.d, z6.d
-	WORD   $0x04a732e7 // eor z7.d, z23.d, z7.d
-	WORD   $0x05303334 // tbl z20.b, {z25.b}, z16.b
-	WORD   $0x05313335 // tbl z21.b, {z25.b}, z17.b
-	WORD   $0x05323336 // tbl z22.b, {z25.b}, z18.b
-	WORD   $0x05333337 // tbl z23.b, {z25.b}, z19.b
-	WORD   $0x04a43284 // eor z4.d, z20.d, z4.d
-	WORD   $0x04a532a5 // eor z5.d, z21.d, z5.d
-	WORD   $0x04a632c6 // eor z6.d, z22.d, z6.d
-	WORD   $0x04a732e7 // eor z7.d, z23.d, z7.d
-	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
-	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
-	WORD   $0x052c3314 // tbl z20.b, {z24.b}, z12.b
-	WORD   $0x052d3315 // tbl z21.b, {z24.b}, z13.b
-	WORD   $0x052e3316 // tbl z22.b, {z24.b}, z14.b
-	WORD   $0x052f3317 // tbl z23.b, {z24.b}, z15.b
-	WORD   $0x04a83288 // eor z8.d, z20.d, z8.d
-	WORD   $0x04a932a9 // eor z9.d, z21.d, z9.d
-	WORD   $0x04aa32ca // eor z10.d, z22.d, z10.d
-	WORD   $0x04ab32eb // eor z11.d, z23.d, z11.d
-	WORD   $0x05303334 // tbl z20.b, {z25.b}, z16.b
-	WORD   $0x05313335 // tbl z21.b, {z25.b}, z17.b
-	WORD   $0x05323336 // tbl z22.b, {z25.b}, z18.b
-	WORD   $0x05333337 // tbl z23.b, {z25.b}, z19.b
-	WORD   $0x04a83288 // eor z8.d, z20.d, z8.d
-	WORD   $0x04a932a9 // eor z9.d, z21.d, z9.d
-	WORD   $0x04aa32ca // eor z10.d, z22.d, z10.d
-	WORD   $0x04ab32eb // eor z11.d, z23.d, z11.d
+	WORD   $0xa4002514 // ld1rqb {z20.b}, p1/z, [x8, #0]
+	WORD   $0xa4012515 // ld1rqb {z21.b}, p1/z, [x8, #16]
+	WORD   $0x052c3296 // tbl z22.b, {z20.b}, z12.b
+	WORD   $0x052d3297 // tbl z23.b, {z20.b}, z13.b
+	WORD   $0x052e3298 // tbl z24.b, {z20.b}, z14.b
+	WORD   $0x052f3299 // tbl z25.b, {z20.b}, z15.b
+	WORD   $0x04a432c4 // eor z4.d, z22.d, z4.d
+	WORD   $0x04a532e5 // eor z5.d, z23.d, z5.d
+	WORD   $0x04a63306 // eor z6.d, z24.d, z6.d
+	WORD   $0x04a73327 // eor z7.d, z25.d, z7.d
+	WORD   $0x053032b6 // tbl z22.b, {z21.b}, z16.b
+	WORD   $0x053132b7 // tbl z23.b, {z21.b}, z17.b
+	WORD   $0x053232b8 // tbl z24.b, {z21.b}, z18.b
+	WORD   $0x053332b9 // tbl z25.b, {z21.b}, z19.b
+	WORD   $0x04a432c4 // eor z4.d, z22.d, z4.d
+	WORD   $0x04a532e5 // eor z5.d, z23.d, z5.d
+	WORD   $0x04a63306 // eor z6.d, z24.d, z6.d
+	WORD   $0x04a73327 // eor z7.d, z25.d, z7.d
+	WORD   $0xa4022514 // ld1rqb {z20.b}, p1/z, [x8, #32]
+	WORD   $0xa4032515 // ld1rqb {z21.b}, p1/z, [x8, #48]
+	WORD   $0x052c3296 // tbl z22.b, {z20.b}, z12.b
+	WORD   $0x052d3297 // tbl z23.b, {z20.b}, z13.b
+	WORD   $0x052e3298 // tbl z24.b, {z20.b}, z14.b
+	WORD   $0x052f3299 // tbl z25.b, {z20.b}, z15.b
+	WORD   $0x04a832c8 // eor z8.d, z22.d, z8.d
+	WORD   $0x04a932e9 // eor z9.d, z23.d, z9.d
+	WORD   $0x04aa330a // eor z10.d, z24.d, z10.d
+	WORD   $0x04ab332b // eor z11.d, z25.d, z11.d
+	WORD   $0x053032b6 // tbl z22.b, {z21.b}, z16.b
+	WORD   $0x053132b7 // tbl z23.b, {z21.b}, z17.b
+	WORD   $0x053232b8 // tbl z24.b, {z21.b}, z18.b
+	WORD   $0x053332b9 // tbl z25.b, {z21.b}, z19.b
+	WORD   $0x04a832c8 // eor z8.d, z22.d, z8.d
+	WORD   $0x04a932e9 // eor z9.d, z23.d, z9.d
+	WORD   $0x04aa330a // eor z10.d, z24.d, z10.d
+	WORD   $0x04ab332b // eor z11.d, z25.d, z11.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BLO    sum3Source
@@ -2753,16 +2966,16 @@ sum3StepRest:
 	WORD   $0x04633060 // mov z0.d, z3.d
 	WORD   $0x042c9464 // lsr z4.b, z3.b, #4
 	WORD   $0x042333e3 // and z3.d, z31.d, z3.d
-	WORD   $0xa4002506 // ld1rqb {z6.b}, p1/z, [x8, #0]
-	WORD   $0xa4012507 // ld1rqb {z7.b}, p1/z, [x8, #16]
-	WORD   $0x052330c1 // tbl z1.b, {z6.b}, z3.b
-	WORD   $0x052430e5 // tbl z5.b, {z7.b}, z4.b
-	WORD   $0x04a130a1 // eor z1.d, z5.d, z1.d
-	WORD   $0xa4022506 // ld1rqb {z6.b}, p1/z, [x8, #32]
-	WORD   $0xa4032507 // ld1rqb {z7.b}, p1/z, [x8, #48]
-	WORD   $0x052330c2 // tbl z2.b, {z6.b}, z3.b
-	WORD   $0x052430e5 // tbl z5.b, {z7.b}, z4.b
-	WORD   $0x04a230a2 // eor z2.d, z5.d, z2.d
+	WORD   $0xa4002505 // ld1rqb {z5.b}, p1/z, [x8, #0]
+	WORD   $0xa4012506 // ld1rqb {z6.b}, p1/z, [x8, #16]
+	WORD   $0x052330a1 // tbl z1.b, {z5.b}, z3.b
+	WORD   $0x052430c7 // tbl z7.b, {z6.b}, z4.b
+	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
+	WORD   $0xa4022505 // ld1rqb {z5.b}, p1/z, [x8, #32]
+	WORD   $0xa4032506 // ld1rqb {z6.b}, p1/z, [x8, #48]
+	WORD   $0x052330a2 // tbl z2.b, {z5.b}, z3.b
+	WORD   $0x052430c7 // tbl z7.b, {z6.b}, z4.b
+	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BHS    sum3RestStore
@@ -2773,18 +2986,18 @@ sum3RestSource:
 	WORD   $0x04a03060 // eor z0.d, z3.d, z0.d
 	WORD   $0x042c9464 // lsr z4.b, z3.b, #4
 	WORD   $0x042333e3 // and z3.d, z31.d, z3.d
-	WORD   $0xa4002506 // ld1rqb {z6.b}, p1/z, [x8, #0]
-	WORD   $0xa4012507 // ld1rqb {z7.b}, p1/z, [x8, #16]
-	WORD   $0x052330c5 // tbl z5.b, {z6.b}, z3.b
-	WORD   $0x04a130a1 // eor z1.d, z5.d, z1.d
-	WORD   $0x052430e5 // tbl z5.b, {z7.b}, z4.b
-	WORD   $0x04a130a1 // eor z1.d, z5.d, z1.d
-	WORD   $0xa4022506 // ld1rqb {z6.b}, p1/z, [x8, #32]
-	WORD   $0xa4032507 // ld1rqb {z7.b}, p1/z, [x8, #48]
-	WORD   $0x052330c5 // tbl z5.b, {z6.b}, z3.b
-	WORD   $0x04a230a2 // eor z2.d, z5.d, z2.d
-	WORD   $0x052430e5 // tbl z5.b, {z7.b}, z4.b
-	WORD   $0x04a230a2 // eor z2.d, z5.d, z2.d
+	WORD   $0xa4002505 // ld1rqb {z5.b}, p1/z, [x8, #0]
+	WORD   $0xa4012506 // ld1rqb {z6.b}, p1/z, [x8, #16]
+	WORD   $0x052330a7 // tbl z7.b, {z5.b}, z3.b
+	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
+	WORD   $0x052430c7 // tbl z7.b, {z6.b}, z4.b
+	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
+	WORD   $0xa4022505 // ld1rqb {z5.b}, p1/z, [x8, #32]
+	WORD   $0xa4032506 // ld1rqb {z6.b}, p1/z, [x8, #48]
+	WORD   $0x052330a7 // tbl z7.b, {z5.b}, z3.b
+	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
+	WORD   $0x052430c7 // tbl z7.b, {z6.b}, z4.b
+	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
 	ADD    $64, R8, R8
 	CMP    R4, R9
 	BLO    sum3RestSource
@@ -2879,48 +3092,48 @@ sum4Step:
 	WORD   $0x043133f1 // and z17.d, z31.d, z17.d
 	WORD   $0x043233f2 // and z18.d, z31.d, z18.d
 	WORD   $0x043333f3 // and z19.d, z31.d, z19.d
-	WORD   $0xa400251c // ld1rqb {z28.b}, p1/z, [x8, #0]
-	WORD   $0xa401251d // ld1rqb {z29.b}, p1/z, [x8, #16]
-	WORD   $0x05303384 // tbl z4.b, {z28.b}, z16.b
-	WORD   $0x05313385 // tbl z5.b, {z28.b}, z17.b
-	WORD   $0x05323386 // tbl z6.b, {z28.b}, z18.b
-	WORD   $0x05333387 // tbl z7.b, {z28.b}, z19.b
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04a43304 // eor z4.d, z24.d, z4.d
-	WORD   $0x04a53325 // eor z5.d, z25.d, z5.d
-	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
-	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
-	WORD   $0xa402251c // ld1rqb {z28.b}, p1/z, [x8, #32]
-	WORD   $0xa403251d // ld1rqb {z29.b}, p1/z, [x8, #48]
-	WORD   $0x05303388 // tbl z8.b, {z28.b}, z16.b
-	WORD   $0x05313389 // tbl z9.b, {z28.b}, z17.b
-	WORD   $0x0532338a // tbl z10.b, {z28.b}, z18.b
-	WORD   $0x0533338b // tbl z11.b, {z28.b}, z19.b
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04a83308 // eor z8.d, z24.d, z8.d
-	WORD   $0x04a93329 // eor z9.d, z25.d, z9.d
-	WORD   $0x04aa334a // eor z10.d, z26.d, z10.d
-	WORD   $0x04ab336b // eor z11.d, z27.d, z11.d
-	WORD   $0xa404251c // ld1rqb {z28.b}, p1/z, [x8, #64]
-	WORD   $0xa405251d // ld1rqb {z29.b}, p1/z, [x8, #80]
-	WORD   $0x0530338c // tbl z12.b, {z28.b}, z16.b
-	WORD   $0x0531338d // tbl z13.b, {z28.b}, z17.b
-	WORD   $0x0532338e // tbl z14.b, {z28.b}, z18.b
-	WORD   $0x0533338f // tbl z15.b, {z28.b}, z19.b
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04ac330c // eor z12.d, z24.d, z12.d
-	WORD   $0x04ad332d // eor z13.d, z25.d, z13.d
-	WORD   $0x04ae334e // eor z14.d, z26.d, z14.d
-	WORD   $0x04af336f // eor z15.d, z27.d, z15.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x05303304 // tbl z4.b, {z24.b}, z16.b
+	WORD   $0x05313305 // tbl z5.b, {z24.b}, z17.b
+	WORD   $0x05323306 // tbl z6.b, {z24.b}, z18.b
+	WORD   $0x05333307 // tbl z7.b, {z24.b}, z19.b
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04a43344 // eor z4.d, z26.d, z4.d
+	WORD   $0x04a53365 // eor z5.d, z27.d, z5.d
+	WORD   $0x04a63386 // eor z6.d, z28.d, z6.d
+	WORD   $0x04a733a7 // eor z7.d, z29.d, z7.d
+	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
+	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
+	WORD   $0x05303308 // tbl z8.b, {z24.b}, z16.b
+	WORD   $0x05313309 // tbl z9.b, {z24.b}, z17.b
+	WORD   $0x0532330a // tbl z10.b, {z24.b}, z18.b
+	WORD   $0x0533330b // tbl z11.b, {z24.b}, z19.b
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04a83348 // eor z8.d, z26.d, z8.d
+	WORD   $0x04a93369 // eor z9.d, z27.d, z9.d
+	WORD   $0x04aa338a // eor z10.d, z28.d, z10.d
+	WORD   $0x04ab33ab // eor z11.d, z29.d, z11.d
+	WORD   $0xa4042518 // ld1rqb {z24.b}, p1/z, [x8, #64]
+	WORD   $0xa4052519 // ld1rqb {z25.b}, p1/z, [x8, #80]
+	WORD   $0x0530330c // tbl z12.b, {z24.b}, z16.b
+	WORD   $0x0531330d // tbl z13.b, {z24.b}, z17.b
+	WORD   $0x0532330e // tbl z14.b, {z24.b}, z18.b
+	WORD   $0x0533330f // tbl z15.b, {z24.b}, z19.b
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
+	WORD   $0x04af33af // eor z15.d, z29.d, z15.d
 	ADD    $96, R8, R8
 	CMP    R4, R9
 	BHS    sum4Store
@@ -2944,60 +3157,60 @@ sum4Source:
 	WORD   $0x043133f1 // and z17.d, z31.d, z17.d
 	WORD   $0x043233f2 // and z18.d, z31.d, z18.d
 	WORD   $0x043333f3 // and z19.d, z31.d, z19.d
-	WORD   $0xa400251c // ld1rqb {z28.b}, p1/z, [x8, #0]
-	WORD   $0xa401251d // ld1rqb {z29.b}, p1/z, [x8, #16]
-	WORD   $0x05303398 // tbl z24.b, {z28.b}, z16.b
-	WORD   $0x05313399 // tbl z25.b, {z28.b}, z17.b
-	WORD   $0x0532339a // tbl z26.b, {z28.b}, z18.b
-	WORD   $0x0533339b // tbl z27.b, {z28.b}, z19.b
-	WORD   $0x04a43304 // eor z4.d, z24.d, z4.d
-	WORD   $0x04a53325 // eor z5.d, z25.d, z5.d
-	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
-	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04a43304 // eor z4.d, z24.d, z4.d
-	WORD   $0x04a53325 // eor z5.d, z25.d, z5.d
-	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
-	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
-	WORD   $0xa402251c // ld1rqb {z28.b}, p1/z, [x8, #32]
-	WORD   $0xa403251d // ld1rqb {z29.b}, p1/z, [x8, #48]
-	WORD   $0x05303398 // tbl z24.b, {z28.b}, z16.b
-	WORD   $0x05313399 // tbl z25.b, {z28.b}, z17.b
-	WORD   $0x0532339a // tbl z26.b, {z28.b}, z18.b
-	WORD   $0x0533339b // tbl z27.b, {z28.b}, z19.b
-	WORD   $0x04a83308 // eor z8.d, z24.d, z8.d
-	WORD   $0x04a93329 // eor z9.d, z25.d, z9.d
-	WORD   $0x04aa334a // eor z10.d, z26.d, z10.d
-	WORD   $0x04ab336b // eor z11.d, z27.d, z11.d
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04a83308 // eor z8.d, z24.d, z8.d
-	WORD   $0x04a93329 // eor z9.d, z25.d, z9.d
-	WORD   $0x04aa334a // eor z10.d, z26.d, z10.d
-	WORD   $0x04ab336b // eor z11.d, z27.d, z11.d
-	WORD   $0xa404251c // ld1rqb {z28.b}, p1/z, [x8, #64]
-	WORD   $0xa405251d // ld1rqb {z29.b}, p1/z, [x8, #80]
-	WORD   $0x05303398 // tbl z24.b, {z28.b}, z16.b
-	WORD   $0x05313399 // tbl z25.b, {z28.b}, z17.b
-	WORD   $0x0532339a // tbl z26.b, {z28.b}, z18.b
-	WORD   $0x0533339b // tbl z27.b, {z28.b}, z19.b
-	WORD   $0x04ac330c // eor z12.d, z24.d, z12.d
-	WORD   $0x04ad332d // eor z13.d, z25.d, z13.d
-	WORD   $0x04ae334e // eor z14.d, z26.d, z14.d
-	WORD   $0x04af336f // eor z15.d, z27.d, z15.d
-	WORD   $0x053433b8 // tbl z24.b, {z29.b}, z20.b
-	WORD   $0x053533b9 // tbl z25.b, {z29.b}, z21.b
-	WORD   $0x053633ba // tbl z26.b, {z29.b}, z22.b
-	WORD   $0x053733bb // tbl z27.b, {z29.b}, z23.b
-	WORD   $0x04ac330c // eor z12.d, z24.d, z12.d
-	WORD   $0x04ad332d // eor z13.d, z25.d, z13.d
-	WORD   $0x04ae334e // eor z14.d, z26.d, z14.d
-	WORD   $0x04af336f // eor z15.d, z27.d, z15.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x0530331a // tbl z26.b, {z24.b}, z16.b
+	WORD   $0x0531331b // tbl z27.b, {z24.b}, z17.b
+	WORD   $0x0532331c // tbl z28.b, {z24.b}, z18.b
+	WORD   $0x0533331d // tbl z29.b, {z24.b}, z19.b
+	WORD   $0x04a43344 // eor z4.d, z26.d, z4.d
+	WORD   $0x04a53365 // eor z5.d, z27.d, z5.d
+	WORD   $0x04a63386 // eor z6.d, z28.d, z6.d
+	WORD   $0x04a733a7 // eor z7.d, z29.d, z7.d
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04a43344 // eor z4.d, z26.d, z4.d
+	WORD   $0x04a53365 // eor z5.d, z27.d, z5.d
+	WORD   $0x04a63386 // eor z6.d, z28.d, z6.d
+	WORD   $0x04a733a7 // eor z7.d, z29.d, z7.d
+	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
+	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
+	WORD   $0x0530331a // tbl z26.b, {z24.b}, z16.b
+	WORD   $0x0531331b // tbl z27.b, {z24.b}, z17.b
+	WORD   $0x0532331c // tbl z28.b, {z24.b}, z18.b
+	WORD   $0x0533331d // tbl z29.b, {z24.b}, z19.b
+	WORD   $0x04a83348 // eor z8.d, z26.d, z8.d
+	WORD   $0x04a93369 // eor z9.d, z27.d, z9.d
+	WORD   $0x04aa338a // eor z10.d, z28.d, z10.d
+	WORD   $0x04ab33ab // eor z11.d, z29.d, z11.d
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04a83348 // eor z8.d, z26.d, z8.d
+	WORD   $0x04a93369 // eor z9.d, z27.d, z9.d
+	WORD   $0x04aa338a // eor z10.d, z28.d, z10.d
+	WORD   $0x04ab33ab // eor z11.d, z29.d, z11.d
+	WORD   $0xa4042518 // ld1rqb {z24.b}, p1/z, [x8, #64]
+	WORD   $0xa4052519 // ld1rqb {z25.b}, p1/z, [x8, #80]
+	WORD   $0x0530331a // tbl z26.b, {z24.b}, z16.b
+	WORD   $0x0531331b // tbl z27.b, {z24.b}, z17.b
+	WORD   $0x0532331c // tbl z28.b, {z24.b}, z18.b
+	WORD   $0x0533331d // tbl z29.b, {z24.b}, z19.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
+	WORD   $0x04af33af // eor z15.d, z29.d, z15.d
+	WORD   $0x0534333a // tbl z26.b, {z25.b}, z20.b
+	WORD   $0x0535333b // tbl z27.b, {z25.b}, z21.b
+	WORD   $0x0536333c // tbl z28.b, {z25.b}, z22.b
+	WORD   $0x0537333d // tbl z29.b, {z25.b}, z23.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
+	WORD   $0x04af33af // eor z15.d, z29.d, z15.d
 	ADD    $96, R8, R8
 	CMP    R4, R9
 	BLO    sum4Source
@@ -3151,21 +3364,21 @@ sum4StepRest:
 	WORD   $0x04643080 // mov z0.d, z4.d
 	WORD   $0x042c9485 // lsr z5.b, z4.b, #4
 	WORD   $0x042433e4 // and z4.d, z31.d, z4.d
-	WORD   $0xa4002507 // ld1rqb {z7.b}, p1/z, [x8, #0]
-	WORD   $0xa4012508 // ld1rqb {z8.b}, p1/z, [x8, #16]
-	WORD   $0x052430e1 // tbl z1.b, {z7.b}, z4.b
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
-	WORD   $0xa4022507 // ld1rqb {z7.b}, p1/z, [x8, #32]
-	WORD   $0xa4032508 // ld1rqb {z8.b}, p1/z, [x8, #48]
-	WORD   $0x052430e2 // tbl z2.b, {z7.b}, z4.b
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a230c2 // eor z2.d, z6.d, z2.d
-	WORD   $0xa4042507 // ld1rqb {z7.b}, p1/z, [x8, #64]
-	WORD   $0xa4052508 // ld1rqb {z8.b}, p1/z, [x8, #80]
-	WORD   $0x052430e3 // tbl z3.b, {z7.b}, z4.b
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a330c3 // eor z3.d, z6.d, z3.d
+	WORD   $0xa4002506 // ld1rqb {z6.b}, p1/z, [x8, #0]
+	WORD   $0xa4012507 // ld1rqb {z7.b}, p1/z, [x8, #16]
+	WORD   $0x052430c1 // tbl z1.b, {z6.b}, z4.b
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
+	WORD   $0xa4022506 // ld1rqb {z6.b}, p1/z, [x8, #32]
+	WORD   $0xa4032507 // ld1rqb {z7.b}, p1/z, [x8, #48]
+	WORD   $0x052430c2 // tbl z2.b, {z6.b}, z4.b
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
+	WORD   $0xa4042506 // ld1rqb {z6.b}, p1/z, [x8, #64]
+	WORD   $0xa4052507 // ld1rqb {z7.b}, p1/z, [x8, #80]
+	WORD   $0x052430c3 // tbl z3.b, {z6.b}, z4.b
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
 	ADD    $96, R8, R8
 	CMP    R4, R9
 	BHS    sum4RestStore
@@ -3176,24 +3389,24 @@ sum4RestSource:
 	WORD   $0x04a03080 // eor z0.d, z4.d, z0.d
 	WORD   $0x042c9485 // lsr z5.b, z4.b, #4
 	WORD   $0x042433e4 // and z4.d, z31.d, z4.d
-	WORD   $0xa4002507 // ld1rqb {z7.b}, p1/z, [x8, #0]
-	WORD   $0xa4012508 // ld1rqb {z8.b}, p1/z, [x8, #16]
-	WORD   $0x052430e6 // tbl z6.b, {z7.b}, z4.b
-	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a130c1 // eor z1.d, z6.d, z1.d
-	WORD   $0xa4022507 // ld1rqb {z7.b}, p1/z, [x8, #32]
-	WORD   $0xa4032508 // ld1rqb {z8.b}, p1/z, [x8, #48]
-	WORD   $0x052430e6 // tbl z6.b, {z7.b}, z4.b
-	WORD   $0x04a230c2 // eor z2.d, z6.d, z2.d
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a230c2 // eor z2.d, z6.d, z2.d
-	WORD   $0xa4042507 // ld1rqb {z7.b}, p1/z, [x8, #64]
-	WORD   $0xa4052508 // ld1rqb {z8.b}, p1/z, [x8, #80]
-	WORD   $0x052430e6 // tbl z6.b, {z7.b}, z4.b
-	WORD   $0x04a330c3 // eor z3.d, z6.d, z3.d
-	WORD   $0x05253106 // tbl z6.b, {z8.b}, z5.b
-	WORD   $0x04a330c3 // eor z3.d, z6.d, z3.d
+	WORD   $0xa4002506 // ld1rqb {z6.b}, p1/z, [x8, #0]
+	WORD   $0xa4012507 // ld1rqb {z7.b}, p1/z, [x8, #16]
+	WORD   $0x052430c8 // tbl z8.b, {z6.b}, z4.b
+	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
+	WORD   $0xa4022506 // ld1rqb {z6.b}, p1/z, [x8, #32]
+	WORD   $0xa4032507 // ld1rqb {z7.b}, p1/z, [x8, #48]
+	WORD   $0x052430c8 // tbl z8.b, {z6.b}, z4.b
+	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
+	WORD   $0xa4042506 // ld1rqb {z6.b}, p1/z, [x8, #64]
+	WORD   $0xa4052507 // ld1rqb {z7.b}, p1/z, [x8, #80]
+	WORD   $0x052430c8 // tbl z8.b, {z6.b}, z4.b
+	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
+	WORD   $0x052530e8 // tbl z8.b, {z7.b}, z5.b
+	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
 	ADD    $96, R8, R8
 	CMP    R4, R9
 	BLO    sum4RestSource
@@ -3269,7 +3482,7 @@ sum5:
 
 	// 5 outputs, the first one the plain sum
 	WORD   $0x2518e3e0 // ptrue p0.b
-	WORD   $0x0421e3ee // cntb x14, all, mul #2
+	WORD   $0x0423e3ee // cntb x14, all, mul #4
 	B      sum5Next
 
 sum5Step:
@@ -3280,46 +3493,78 @@ sum5Step:
 	BLO    sum5FirstOnes
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1aa // ld1b {z10.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ab // ld1b {z11.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x046a3140 // mov z0.d, z10.d
-	WORD   $0x046b3161 // mov z1.d, z11.d
-	WORD   $0x042c954c // lsr z12.b, z10.b, #4
-	WORD   $0x042c956d // lsr z13.b, z11.b, #4
-	WORD   $0x042a33ea // and z10.d, z31.d, z10.d
-	WORD   $0x042b33eb // and z11.d, z31.d, z11.d
-	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
-	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
-	WORD   $0x052a3202 // tbl z2.b, {z16.b}, z10.b
-	WORD   $0x052b3203 // tbl z3.b, {z16.b}, z11.b
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a231c2 // eor z2.d, z14.d, z2.d
-	WORD   $0x04a331e3 // eor z3.d, z15.d, z3.d
-	WORD   $0xa4022510 // ld1rqb {z16.b}, p1/z, [x8, #32]
-	WORD   $0xa4032511 // ld1rqb {z17.b}, p1/z, [x8, #48]
-	WORD   $0x052a3204 // tbl z4.b, {z16.b}, z10.b
-	WORD   $0x052b3205 // tbl z5.b, {z16.b}, z11.b
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a431c4 // eor z4.d, z14.d, z4.d
-	WORD   $0x04a531e5 // eor z5.d, z15.d, z5.d
-	WORD   $0xa4042510 // ld1rqb {z16.b}, p1/z, [x8, #64]
-	WORD   $0xa4052511 // ld1rqb {z17.b}, p1/z, [x8, #80]
-	WORD   $0x052a3206 // tbl z6.b, {z16.b}, z10.b
-	WORD   $0x052b3207 // tbl z7.b, {z16.b}, z11.b
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a631c6 // eor z6.d, z14.d, z6.d
-	WORD   $0x04a731e7 // eor z7.d, z15.d, z7.d
-	WORD   $0xa4062510 // ld1rqb {z16.b}, p1/z, [x8, #96]
-	WORD   $0xa4072511 // ld1rqb {z17.b}, p1/z, [x8, #112]
-	WORD   $0x052a3208 // tbl z8.b, {z16.b}, z10.b
-	WORD   $0x052b3209 // tbl z9.b, {z16.b}, z11.b
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a831c8 // eor z8.d, z14.d, z8.d
-	WORD   $0x04a931e9 // eor z9.d, z15.d, z9.d
+	WORD   $0xa400a1b4 // ld1b {z20.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b5 // ld1b {z21.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b6 // ld1b {z22.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0xa403a1b7 // ld1b {z23.b}, p0/z, [x13, #3, mul vl]
+	WORD   $0x04743280 // mov z0.d, z20.d
+	WORD   $0x047532a1 // mov z1.d, z21.d
+	WORD   $0x047632c2 // mov z2.d, z22.d
+	WORD   $0x047732e3 // mov z3.d, z23.d
+	WORD   $0x042c9698 // lsr z24.b, z20.b, #4
+	WORD   $0x042c96b9 // lsr z25.b, z21.b, #4
+	WORD   $0x042c96da // lsr z26.b, z22.b, #4
+	WORD   $0x042c96fb // lsr z27.b, z23.b, #4
+	WORD   $0x043433f4 // and z20.d, z31.d, z20.d
+	WORD   $0x043533f5 // and z21.d, z31.d, z21.d
+	WORD   $0x043633f6 // and z22.d, z31.d, z22.d
+	WORD   $0x043733f7 // and z23.d, z31.d, z23.d
+	WORD   $0xa400251c // ld1rqb {z28.b}, p1/z, [x8, #0]
+	WORD   $0xa401251d // ld1rqb {z29.b}, p1/z, [x8, #16]
+	WORD   $0x05343384 // tbl z4.b, {z28.b}, z20.b
+	WORD   $0x05353385 // tbl z5.b, {z28.b}, z21.b
+	WORD   $0x05363386 // tbl z6.b, {z28.b}, z22.b
+	WORD   $0x05373387 // tbl z7.b, {z28.b}, z23.b
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04a433c4 // eor z4.d, z30.d, z4.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04a533c5 // eor z5.d, z30.d, z5.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04a633c6 // eor z6.d, z30.d, z6.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04a733c7 // eor z7.d, z30.d, z7.d
+	WORD   $0xa402251c // ld1rqb {z28.b}, p1/z, [x8, #32]
+	WORD   $0xa403251d // ld1rqb {z29.b}, p1/z, [x8, #48]
+	WORD   $0x05343388 // tbl z8.b, {z28.b}, z20.b
+	WORD   $0x05353389 // tbl z9.b, {z28.b}, z21.b
+	WORD   $0x0536338a // tbl z10.b, {z28.b}, z22.b
+	WORD   $0x0537338b // tbl z11.b, {z28.b}, z23.b
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04a833c8 // eor z8.d, z30.d, z8.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04a933c9 // eor z9.d, z30.d, z9.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04aa33ca // eor z10.d, z30.d, z10.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04ab33cb // eor z11.d, z30.d, z11.d
+	WORD   $0xa404251c // ld1rqb {z28.b}, p1/z, [x8, #64]
+	WORD   $0xa405251d // ld1rqb {z29.b}, p1/z, [x8, #80]
+	WORD   $0x0534338c // tbl z12.b, {z28.b}, z20.b
+	WORD   $0x0535338d // tbl z13.b, {z28.b}, z21.b
+	WORD   $0x0536338e // tbl z14.b, {z28.b}, z22.b
+	WORD   $0x0537338f // tbl z15.b, {z28.b}, z23.b
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04ac33cc // eor z12.d, z30.d, z12.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04ad33cd // eor z13.d, z30.d, z13.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04ae33ce // eor z14.d, z30.d, z14.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04af33cf // eor z15.d, z30.d, z15.d
+	WORD   $0xa406251c // ld1rqb {z28.b}, p1/z, [x8, #96]
+	WORD   $0xa407251d // ld1rqb {z29.b}, p1/z, [x8, #112]
+	WORD   $0x05343390 // tbl z16.b, {z28.b}, z20.b
+	WORD   $0x05353391 // tbl z17.b, {z28.b}, z21.b
+	WORD   $0x05363392 // tbl z18.b, {z28.b}, z22.b
+	WORD   $0x05373393 // tbl z19.b, {z28.b}, z23.b
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04b033d0 // eor z16.d, z30.d, z16.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04b133d1 // eor z17.d, z30.d, z17.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04b233d2 // eor z18.d, z30.d, z18.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04b333d3 // eor z19.d, z30.d, z19.d
 	ADD    $128, R8, R8
 	CMP    R4, R9
 	BHS    sum5Store
@@ -3327,54 +3572,94 @@ sum5Step:
 sum5Source:
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1aa // ld1b {z10.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ab // ld1b {z11.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x04a03140 // eor z0.d, z10.d, z0.d
-	WORD   $0x04a13161 // eor z1.d, z11.d, z1.d
-	WORD   $0x042c954c // lsr z12.b, z10.b, #4
-	WORD   $0x042c956d // lsr z13.b, z11.b, #4
-	WORD   $0x042a33ea // and z10.d, z31.d, z10.d
-	WORD   $0x042b33eb // and z11.d, z31.d, z11.d
-	WORD   $0xa4002510 // ld1rqb {z16.b}, p1/z, [x8, #0]
-	WORD   $0xa4012511 // ld1rqb {z17.b}, p1/z, [x8, #16]
-	WORD   $0x052a320e // tbl z14.b, {z16.b}, z10.b
-	WORD   $0x052b320f // tbl z15.b, {z16.b}, z11.b
-	WORD   $0x04a231c2 // eor z2.d, z14.d, z2.d
-	WORD   $0x04a331e3 // eor z3.d, z15.d, z3.d
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a231c2 // eor z2.d, z14.d, z2.d
-	WORD   $0x04a331e3 // eor z3.d, z15.d, z3.d
-	WORD   $0xa4022510 // ld1rqb {z16.b}, p1/z, [x8, #32]
-	WORD   $0xa4032511 // ld1rqb {z17.b}, p1/z, [x8, #48]
-	WORD   $0x052a320e // tbl z14.b, {z16.b}, z10.b
-	WORD   $0x052b320f // tbl z15.b, {z16.b}, z11.b
-	WORD   $0x04a431c4 // eor z4.d, z14.d, z4.d
-	WORD   $0x04a531e5 // eor z5.d, z15.d, z5.d
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a431c4 // eor z4.d, z14.d, z4.d
-	WORD   $0x04a531e5 // eor z5.d, z15.d, z5.d
-	WORD   $0xa4042510 // ld1rqb {z16.b}, p1/z, [x8, #64]
-	WORD   $0xa4052511 // ld1rqb {z17.b}, p1/z, [x8, #80]
-	WORD   $0x052a320e // tbl z14.b, {z16.b}, z10.b
-	WORD   $0x052b320f // tbl z15.b, {z16.b}, z11.b
-	WORD   $0x04a631c6 // eor z6.d, z14.d, z6.d
-	WORD   $0x04a731e7 // eor z7.d, z15.d, z7.d
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a631c6 // eor z6.d, z14.d, z6.d
-	WORD   $0x04a731e7 // eor z7.d, z15.d, z7.d
-	WORD   $0xa4062510 // ld1rqb {z16.b}, p1/z, [x8, #96]
-	WORD   $0xa4072511 // ld1rqb {z17.b}, p1/z, [x8, #112]
-	WORD   $0x052a320e // tbl z14.b, {z16.b}, z10.b
-	WORD   $0x052b320f // tbl z15.b, {z16.b}, z11.b
-	WORD   $0x04a831c8 // eor z8.d, z14.d, z8.d
-	WORD   $0x04a931e9 // eor z9.d, z15.d, z9.d
-	WORD   $0x052c322e // tbl z14.b, {z17.b}, z12.b
-	WORD   $0x052d322f // tbl z15.b, {z17.b}, z13.b
-	WORD   $0x04a831c8 // eor z8.d, z14.d, z8.d
-	WORD   $0x04a931e9 // eor z9.d, z15.d, z9.d
+	WORD   $0xa400a1b4 // ld1b {z20.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b5 // ld1b {z21.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b6 // ld1b {z22.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0xa403a1b7 // ld1b {z23.b}, p0/z, [x13, #3, mul vl]
+	WORD   $0x04a03280 // eor z0.d, z20.d, z0.d
+	WORD   $0x04a132a1 // eor z1.d, z21.d, z1.d
+	WORD   $0x04a232c2 // eor z2.d, z22.d, z2.d
+	WORD   $0x04a332e3 // eor z3.d, z23.d, z3.d
+	WORD   $0x042c9698 // lsr z24.b, z20.b, #4
+	WORD   $0x042c96b9 // lsr z25.b, z21.b, #4
+	WORD   $0x042c96da // lsr z26.b, z22.b, #4
+	WORD   $0x042c96fb // lsr z27.b, z23.b, #4
+	WORD   $0x043433f4 // and z20.d, z31.d, z20.d
+	WORD   $0x043533f5 // and z21.d, z31.d, z21.d
+	WORD   $0x043633f6 // and z22.d, z31.d, z22.d
+	WORD   $0x043733f7 // and z23.d, z31.d, z23.d
+	WORD   $0xa400251c // ld1rqb {z28.b}, p1/z, [x8, #0]
+	WORD   $0xa401251d // ld1rqb {z29.b}, p1/z, [x8, #16]
+	WORD   $0x0534339e // tbl z30.b, {z28.b}, z20.b
+	WORD   $0x04a433c4 // eor z4.d, z30.d, z4.d
+	WORD   $0x0535339e // tbl z30.b, {z28.b}, z21.b
+	WORD   $0x04a533c5 // eor z5.d, z30.d, z5.d
+	WORD   $0x0536339e // tbl z30.b, {z28.b}, z22.b
+	WORD   $0x04a633c6 // eor z6.d, z30.d, z6.d
+	WORD   $0x0537339e // tbl z30.b, {z28.b}, z23.b
+	WORD   $0x04a733c7 // eor z7.d, z30.d, z7.d
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04a433c4 // eor z4.d, z30.d, z4.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04a533c5 // eor z5.d, z30.d, z5.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04a633c6 // eor z6.d, z30.d, z6.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04a733c7 // eor z7.d, z30.d, z7.d
+	WORD   $0xa402251c // ld1rqb {z28.b}, p1/z, [x8, #32]
+	WORD   $0xa403251d // ld1rqb {z29.b}, p1/z, [x8, #48]
+	WORD   $0x0534339e // tbl z30.b, {z28.b}, z20.b
+	WORD   $0x04a833c8 // eor z8.d, z30.d, z8.d
+	WORD   $0x0535339e // tbl z30.b, {z28.b}, z21.b
+	WORD   $0x04a933c9 // eor z9.d, z30.d, z9.d
+	WORD   $0x0536339e // tbl z30.b, {z28.b}, z22.b
+	WORD   $0x04aa33ca // eor z10.d, z30.d, z10.d
+	WORD   $0x0537339e // tbl z30.b, {z28.b}, z23.b
+	WORD   $0x04ab33cb // eor z11.d, z30.d, z11.d
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04a833c8 // eor z8.d, z30.d, z8.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04a933c9 // eor z9.d, z30.d, z9.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04aa33ca // eor z10.d, z30.d, z10.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04ab33cb // eor z11.d, z30.d, z11.d
+	WORD   $0xa404251c // ld1rqb {z28.b}, p1/z, [x8, #64]
+	WORD   $0xa405251d // ld1rqb {z29.b}, p1/z, [x8, #80]
+	WORD   $0x0534339e // tbl z30.b, {z28.b}, z20.b
+	WORD   $0x04ac33cc // eor z12.d, z30.d, z12.d
+	WORD   $0x0535339e // tbl z30.b, {z28.b}, z21.b
+	WORD   $0x04ad33cd // eor z13.d, z30.d, z13.d
+	WORD   $0x0536339e // tbl z30.b, {z28.b}, z22.b
+	WORD   $0x04ae33ce // eor z14.d, z30.d, z14.d
+	WORD   $0x0537339e // tbl z30.b, {z28.b}, z23.b
+	WORD   $0x04af33cf // eor z15.d, z30.d, z15.d
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04ac33cc // eor z12.d, z30.d, z12.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04ad33cd // eor z13.d, z30.d, z13.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04ae33ce // eor z14.d, z30.d, z14.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04af33cf // eor z15.d, z30.d, z15.d
+	WORD   $0xa406251c // ld1rqb {z28.b}, p1/z, [x8, #96]
+	WORD   $0xa407251d // ld1rqb {z29.b}, p1/z, [x8, #112]
+	WORD   $0x0534339e // tbl z30.b, {z28.b}, z20.b
+	WORD   $0x04b033d0 // eor z16.d, z30.d, z16.d
+	WORD   $0x0535339e // tbl z30.b, {z28.b}, z21.b
+	WORD   $0x04b133d1 // eor z17.d, z30.d, z17.d
+	WORD   $0x0536339e // tbl z30.b, {z28.b}, z22.b
+	WORD   $0x04b233d2 // eor z18.d, z30.d, z18.d
+	WORD   $0x0537339e // tbl z30.b, {z28.b}, z23.b
+	WORD   $0x04b333d3 // eor z19.d, z30.d, z19.d
+	WORD   $0x053833be // tbl z30.b, {z29.b}, z24.b
+	WORD   $0x04b033d0 // eor z16.d, z30.d, z16.d
+	WORD   $0x053933be // tbl z30.b, {z29.b}, z25.b
+	WORD   $0x04b133d1 // eor z17.d, z30.d, z17.d
+	WORD   $0x053a33be // tbl z30.b, {z29.b}, z26.b
+	WORD   $0x04b233d2 // eor z18.d, z30.d, z18.d
+	WORD   $0x053b33be // tbl z30.b, {z29.b}, z27.b
+	WORD   $0x04b333d3 // eor z19.d, z30.d, z19.d
 	ADD    $128, R8, R8
 	CMP    R4, R9
 	BLO    sum5Source
@@ -3385,22 +3670,32 @@ sum5Store:
 	ADD    R6, R10, R13
 	WORD   $0xe400e1a0 // st1b {z0.b}, p0, [x13, #0, mul vl]
 	WORD   $0xe401e1a1 // st1b {z1.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1a2 // st1b {z2.b}, p0, [x13, #2, mul vl]
+	WORD   $0xe403e1a3 // st1b {z3.b}, p0, [x13, #3, mul vl]
 	MOVD   24(R1), R10
-	ADD    R6, R10, R13
-	WORD   $0xe400e1a2 // st1b {z2.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1a3 // st1b {z3.b}, p0, [x13, #1, mul vl]
-	MOVD   48(R1), R10
 	ADD    R6, R10, R13
 	WORD   $0xe400e1a4 // st1b {z4.b}, p0, [x13, #0, mul vl]
 	WORD   $0xe401e1a5 // st1b {z5.b}, p0, [x13, #1, mul vl]
-	MOVD   72(R1), R10
-	ADD    R6, R10, R13
-	WORD   $0xe400e1a6 // st1b {z6.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1a7 // st1b {z7.b}, p0, [x13, #1, mul vl]
-	MOVD   96(R1), R10
+	WORD   $0xe402e1a6 // st1b {z6.b}, p0, [x13, #2, mul vl]
+	WORD   $0xe403e1a7 // st1b {z7.b}, p0, [x13, #3, mul vl]
+	MOVD   48(R1), R10
 	ADD    R6, R10, R13
 	WORD   $0xe400e1a8 // st1b {z8.b}, p0, [x13, #0, mul vl]
 	WORD   $0xe401e1a9 // st1b {z9.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1aa // st1b {z10.b}, p0, [x13, #2, mul vl]
+	WORD   $0xe403e1ab // st1b {z11.b}, p0, [x13, #3, mul vl]
+	MOVD   72(R1), R10
+	ADD    R6, R10, R13
+	WORD   $0xe400e1ac // st1b {z12.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1ad // st1b {z13.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1ae // st1b {z14.b}, p0, [x13, #2, mul vl]
+	WORD   $0xe403e1af // st1b {z15.b}, p0, [x13, #3, mul vl]
+	MOVD   96(R1), R10
+	ADD    R6, R10, R13
+	WORD   $0xe400e1b0 // st1b {z16.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1b1 // st1b {z17.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1b2 // st1b {z18.b}, p0, [x13, #2, mul vl]
+	WORD   $0xe403e1b3 // st1b {z19.b}, p0, [x13, #3, mul vl]
 	B      sum5End
 
 sum5FirstOnes:
@@ -3408,31 +3703,51 @@ sum5FirstOnes:
 	ADD    R6, R10, R13
 	WORD   $0xa400a1a0 // ld1b {z0.b}, p0/z, [x13, #0, mul vl]
 	WORD   $0xa401a1a1 // ld1b {z1.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x04603002 // mov z2.d, z0.d
-	WORD   $0x04613023 // mov z3.d, z1.d
+	WORD   $0xa402a1a2 // ld1b {z2.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0xa403a1a3 // ld1b {z3.b}, p0/z, [x13, #3, mul vl]
 	WORD   $0x04603004 // mov z4.d, z0.d
 	WORD   $0x04613025 // mov z5.d, z1.d
-	WORD   $0x04603006 // mov z6.d, z0.d
-	WORD   $0x04613027 // mov z7.d, z1.d
+	WORD   $0x04623046 // mov z6.d, z2.d
+	WORD   $0x04633067 // mov z7.d, z3.d
 	WORD   $0x04603008 // mov z8.d, z0.d
 	WORD   $0x04613029 // mov z9.d, z1.d
+	WORD   $0x0462304a // mov z10.d, z2.d
+	WORD   $0x0463306b // mov z11.d, z3.d
+	WORD   $0x0460300c // mov z12.d, z0.d
+	WORD   $0x0461302d // mov z13.d, z1.d
+	WORD   $0x0462304e // mov z14.d, z2.d
+	WORD   $0x0463306f // mov z15.d, z3.d
+	WORD   $0x04603010 // mov z16.d, z0.d
+	WORD   $0x04613031 // mov z17.d, z1.d
+	WORD   $0x04623052 // mov z18.d, z2.d
+	WORD   $0x04633073 // mov z19.d, z3.d
 	B      sum5MoreOnes
 
 sum5Resume:
 	WORD   $0xa400a160 // ld1b {z0.b}, p0/z, [x11, #0, mul vl]
 	WORD   $0xa401a161 // ld1b {z1.b}, p0/z, [x11, #1, mul vl]
-	ADD    R14, R11, R11
-	WORD   $0xa400a162 // ld1b {z2.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a163 // ld1b {z3.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a162 // ld1b {z2.b}, p0/z, [x11, #2, mul vl]
+	WORD   $0xa403a163 // ld1b {z3.b}, p0/z, [x11, #3, mul vl]
 	ADD    R14, R11, R11
 	WORD   $0xa400a164 // ld1b {z4.b}, p0/z, [x11, #0, mul vl]
 	WORD   $0xa401a165 // ld1b {z5.b}, p0/z, [x11, #1, mul vl]
-	ADD    R14, R11, R11
-	WORD   $0xa400a166 // ld1b {z6.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a167 // ld1b {z7.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a166 // ld1b {z6.b}, p0/z, [x11, #2, mul vl]
+	WORD   $0xa403a167 // ld1b {z7.b}, p0/z, [x11, #3, mul vl]
 	ADD    R14, R11, R11
 	WORD   $0xa400a168 // ld1b {z8.b}, p0/z, [x11, #0, mul vl]
 	WORD   $0xa401a169 // ld1b {z9.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a16a // ld1b {z10.b}, p0/z, [x11, #2, mul vl]
+	WORD   $0xa403a16b // ld1b {z11.b}, p0/z, [x11, #3, mul vl]
+	ADD    R14, R11, R11
+	WORD   $0xa400a16c // ld1b {z12.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a16d // ld1b {z13.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a16e // ld1b {z14.b}, p0/z, [x11, #2, mul vl]
+	WORD   $0xa403a16f // ld1b {z15.b}, p0/z, [x11, #3, mul vl]
+	ADD    R14, R11, R11
+	WORD   $0xa400a170 // ld1b {z16.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a171 // ld1b {z17.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a172 // ld1b {z18.b}, p0/z, [x11, #2, mul vl]
+	WORD   $0xa403a173 // ld1b {z19.b}, p0/z, [x11, #3, mul vl]
 	ADD    R14, R11, R11
 
 sum5MoreOnes:
@@ -3442,18 +3757,30 @@ sum5MoreOnes:
 sum5Ones:
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1aa // ld1b {z10.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ab // ld1b {z11.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x04a03140 // eor z0.d, z10.d, z0.d
-	WORD   $0x04a13161 // eor z1.d, z11.d, z1.d
-	WORD   $0x04a23142 // eor z2.d, z10.d, z2.d
-	WORD   $0x04a33163 // eor z3.d, z11.d, z3.d
-	WORD   $0x04a43144 // eor z4.d, z10.d, z4.d
-	WORD   $0x04a53165 // eor z5.d, z11.d, z5.d
-	WORD   $0x04a63146 // eor z6.d, z10.d, z6.d
-	WORD   $0x04a73167 // eor z7.d, z11.d, z7.d
-	WORD   $0x04a83148 // eor z8.d, z10.d, z8.d
-	WORD   $0x04a93169 // eor z9.d, z11.d, z9.d
+	WORD   $0xa400a1b4 // ld1b {z20.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b5 // ld1b {z21.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b6 // ld1b {z22.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0xa403a1b7 // ld1b {z23.b}, p0/z, [x13, #3, mul vl]
+	WORD   $0x04a03280 // eor z0.d, z20.d, z0.d
+	WORD   $0x04a132a1 // eor z1.d, z21.d, z1.d
+	WORD   $0x04a232c2 // eor z2.d, z22.d, z2.d
+	WORD   $0x04a332e3 // eor z3.d, z23.d, z3.d
+	WORD   $0x04a43284 // eor z4.d, z20.d, z4.d
+	WORD   $0x04a532a5 // eor z5.d, z21.d, z5.d
+	WORD   $0x04a632c6 // eor z6.d, z22.d, z6.d
+	WORD   $0x04a732e7 // eor z7.d, z23.d, z7.d
+	WORD   $0x04a83288 // eor z8.d, z20.d, z8.d
+	WORD   $0x04a932a9 // eor z9.d, z21.d, z9.d
+	WORD   $0x04aa32ca // eor z10.d, z22.d, z10.d
+	WORD   $0x04ab32eb // eor z11.d, z23.d, z11.d
+	WORD   $0x04ac328c // eor z12.d, z20.d, z12.d
+	WORD   $0x04ad32ad // eor z13.d, z21.d, z13.d
+	WORD   $0x04ae32ce // eor z14.d, z22.d, z14.d
+	WORD   $0x04af32ef // eor z15.d, z23.d, z15.d
+	WORD   $0x04b03290 // eor z16.d, z20.d, z16.d
+	WORD   $0x04b132b1 // eor z17.d, z21.d, z17.d
+	WORD   $0x04b232d2 // eor z18.d, z22.d, z18.d
+	WORD   $0x04b332f3 // eor z19.d, z23.d, z19.d
 	CMP    R3, R9
 	BLO    sum5Ones
 
@@ -3465,18 +3792,28 @@ sum5NoOnes:
 sum5Park:
 	WORD   $0xe400e180 // st1b {z0.b}, p0, [x12, #0, mul vl]
 	WORD   $0xe401e181 // st1b {z1.b}, p0, [x12, #1, mul vl]
-	ADD    R14, R12, R12
-	WORD   $0xe400e182 // st1b {z2.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e183 // st1b {z3.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e182 // st1b {z2.b}, p0, [x12, #2, mul vl]
+	WORD   $0xe403e183 // st1b {z3.b}, p0, [x12, #3, mul vl]
 	ADD    R14, R12, R12
 	WORD   $0xe400e184 // st1b {z4.b}, p0, [x12, #0, mul vl]
 	WORD   $0xe401e185 // st1b {z5.b}, p0, [x12, #1, mul vl]
-	ADD    R14, R12, R12
-	WORD   $0xe400e186 // st1b {z6.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e187 // st1b {z7.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e186 // st1b {z6.b}, p0, [x12, #2, mul vl]
+	WORD   $0xe403e187 // st1b {z7.b}, p0, [x12, #3, mul vl]
 	ADD    R14, R12, R12
 	WORD   $0xe400e188 // st1b {z8.b}, p0, [x12, #0, mul vl]
 	WORD   $0xe401e189 // st1b {z9.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e18a // st1b {z10.b}, p0, [x12, #2, mul vl]
+	WORD   $0xe403e18b // st1b {z11.b}, p0, [x12, #3, mul vl]
+	ADD    R14, R12, R12
+	WORD   $0xe400e18c // st1b {z12.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e18d // st1b {z13.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e18e // st1b {z14.b}, p0, [x12, #2, mul vl]
+	WORD   $0xe403e18f // st1b {z15.b}, p0, [x12, #3, mul vl]
+	ADD    R14, R12, R12
+	WORD   $0xe400e190 // st1b {z16.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e191 // st1b {z17.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e192 // st1b {z18.b}, p0, [x12, #2, mul vl]
+	WORD   $0xe403e193 // st1b {z19.b}, p0, [x12, #3, mul vl]
 	ADD    R14, R12, R12
 
 sum5End:
@@ -3500,26 +3837,26 @@ sum5StepRest:
 	WORD   $0x046530a0 // mov z0.d, z5.d
 	WORD   $0x042c94a6 // lsr z6.b, z5.b, #4
 	WORD   $0x042533e5 // and z5.d, z31.d, z5.d
-	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
-	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
-	WORD   $0x05253101 // tbl z1.b, {z8.b}, z5.b
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
-	WORD   $0xa4022508 // ld1rqb {z8.b}, p1/z, [x8, #32]
-	WORD   $0xa4032509 // ld1rqb {z9.b}, p1/z, [x8, #48]
-	WORD   $0x05253102 // tbl z2.b, {z8.b}, z5.b
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
-	WORD   $0xa4042508 // ld1rqb {z8.b}, p1/z, [x8, #64]
-	WORD   $0xa4052509 // ld1rqb {z9.b}, p1/z, [x8, #80]
-	WORD   $0x05253103 // tbl z3.b, {z8.b}, z5.b
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a330e3 // eor z3.d, z7.d, z3.d
-	WORD   $0xa4062508 // ld1rqb {z8.b}, p1/z, [x8, #96]
-	WORD   $0xa4072509 // ld1rqb {z9.b}, p1/z, [x8, #112]
-	WORD   $0x05253104 // tbl z4.b, {z8.b}, z5.b
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a430e4 // eor z4.d, z7.d, z4.d
+	WORD   $0xa4002507 // ld1rqb {z7.b}, p1/z, [x8, #0]
+	WORD   $0xa4012508 // ld1rqb {z8.b}, p1/z, [x8, #16]
+	WORD   $0x052530e1 // tbl z1.b, {z7.b}, z5.b
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a13121 // eor z1.d, z9.d, z1.d
+	WORD   $0xa4022507 // ld1rqb {z7.b}, p1/z, [x8, #32]
+	WORD   $0xa4032508 // ld1rqb {z8.b}, p1/z, [x8, #48]
+	WORD   $0x052530e2 // tbl z2.b, {z7.b}, z5.b
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a23122 // eor z2.d, z9.d, z2.d
+	WORD   $0xa4042507 // ld1rqb {z7.b}, p1/z, [x8, #64]
+	WORD   $0xa4052508 // ld1rqb {z8.b}, p1/z, [x8, #80]
+	WORD   $0x052530e3 // tbl z3.b, {z7.b}, z5.b
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a33123 // eor z3.d, z9.d, z3.d
+	WORD   $0xa4062507 // ld1rqb {z7.b}, p1/z, [x8, #96]
+	WORD   $0xa4072508 // ld1rqb {z8.b}, p1/z, [x8, #112]
+	WORD   $0x052530e4 // tbl z4.b, {z7.b}, z5.b
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a43124 // eor z4.d, z9.d, z4.d
 	ADD    $128, R8, R8
 	CMP    R4, R9
 	BHS    sum5RestStore
@@ -3530,30 +3867,30 @@ sum5RestSource:
 	WORD   $0x04a030a0 // eor z0.d, z5.d, z0.d
 	WORD   $0x042c94a6 // lsr z6.b, z5.b, #4
 	WORD   $0x042533e5 // and z5.d, z31.d, z5.d
-	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
-	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
-	WORD   $0x05253107 // tbl z7.b, {z8.b}, z5.b
-	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a130e1 // eor z1.d, z7.d, z1.d
-	WORD   $0xa4022508 // ld1rqb {z8.b}, p1/z, [x8, #32]
-	WORD   $0xa4032509 // ld1rqb {z9.b}, p1/z, [x8, #48]
-	WORD   $0x05253107 // tbl z7.b, {z8.b}, z5.b
-	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a230e2 // eor z2.d, z7.d, z2.d
-	WORD   $0xa4042508 // ld1rqb {z8.b}, p1/z, [x8, #64]
-	WORD   $0xa4052509 // ld1rqb {z9.b}, p1/z, [x8, #80]
-	WORD   $0x05253107 // tbl z7.b, {z8.b}, z5.b
-	WORD   $0x04a330e3 // eor z3.d, z7.d, z3.d
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a330e3 // eor z3.d, z7.d, z3.d
-	WORD   $0xa4062508 // ld1rqb {z8.b}, p1/z, [x8, #96]
-	WORD   $0xa4072509 // ld1rqb {z9.b}, p1/z, [x8, #112]
-	WORD   $0x05253107 // tbl z7.b, {z8.b}, z5.b
-	WORD   $0x04a430e4 // eor z4.d, z7.d, z4.d
-	WORD   $0x05263127 // tbl z7.b, {z9.b}, z6.b
-	WORD   $0x04a430e4 // eor z4.d, z7.d, z4.d
+	WORD   $0xa4002507 // ld1rqb {z7.b}, p1/z, [x8, #0]
+	WORD   $0xa4012508 // ld1rqb {z8.b}, p1/z, [x8, #16]
+	WORD   $0x052530e9 // tbl z9.b, {z7.b}, z5.b
+	WORD   $0x04a13121 // eor z1.d, z9.d, z1.d
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a13121 // eor z1.d, z9.d, z1.d
+	WORD   $0xa4022507 // ld1rqb {z7.b}, p1/z, [x8, #32]
+	WORD   $0xa4032508 // ld1rqb {z8.b}, p1/z, [x8, #48]
+	WORD   $0x052530e9 // tbl z9.b, {z7.b}, z5.b
+	WORD   $0x04a23122 // eor z2.d, z9.d, z2.d
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a23122 // eor z2.d, z9.d, z2.d
+	WORD   $0xa4042507 // ld1rqb {z7.b}, p1/z, [x8, #64]
+	WORD   $0xa4052508 // ld1rqb {z8.b}, p1/z, [x8, #80]
+	WORD   $0x052530e9 // tbl z9.b, {z7.b}, z5.b
+	WORD   $0x04a33123 // eor z3.d, z9.d, z3.d
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a33123 // eor z3.d, z9.d, z3.d
+	WORD   $0xa4062507 // ld1rqb {z7.b}, p1/z, [x8, #96]
+	WORD   $0xa4072508 // ld1rqb {z8.b}, p1/z, [x8, #112]
+	WORD   $0x052530e9 // tbl z9.b, {z7.b}, z5.b
+	WORD   $0x04a43124 // eor z4.d, z9.d, z4.d
+	WORD   $0x05263109 // tbl z9.b, {z8.b}, z6.b
+	WORD   $0x04a43124 // eor z4.d, z9.d, z4.d
 	ADD    $128, R8, R8
 	CMP    R4, R9
 	BLO    sum5RestSource
@@ -3637,7 +3974,7 @@ sum6:
 
 	// 6 outputs, the first one the plain sum
 	WORD   $0x2518e3e0 // ptrue p0.b
-	WORD   $0x0421e3ee // cntb x14, all, mul #2
+	WORD   $0x0422e3ee // cntb x14, all, mul #3
 	B      sum6Next
 
 sum6Step:
@@ -3648,55 +3985,74 @@ sum6Step:
 	BLO    sum6FirstOnes
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1ac // ld1b {z12.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ad // ld1b {z13.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x046c3180 // mov z0.d, z12.d
-	WORD   $0x046d31a1 // mov z1.d, z13.d
-	WORD   $0x042c958e // lsr z14.b, z12.b, #4
-	WORD   $0x042c95af // lsr z15.b, z13.b, #4
-	WORD   $0x042c33ec // and z12.d, z31.d, z12.d
-	WORD   $0x042d33ed // and z13.d, z31.d, z13.d
-	WORD   $0xa4002512 // ld1rqb {z18.b}, p1/z, [x8, #0]
-	WORD   $0xa4012513 // ld1rqb {z19.b}, p1/z, [x8, #16]
-	WORD   $0x052c3242 // tbl z2.b, {z18.b}, z12.b
-	WORD   $0x052d3243 // tbl z3.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a23202 // eor z2.d, z16.d, z2.d
-	WORD   $0x04a33223 // eor z3.d, z17.d, z3.d
-	WORD   $0xa4022512 // ld1rqb {z18.b}, p1/z, [x8, #32]
-	WORD   $0xa4032513 // ld1rqb {z19.b}, p1/z, [x8, #48]
-	WORD   $0x052c3244 // tbl z4.b, {z18.b}, z12.b
-	WORD   $0x052d3245 // tbl z5.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0xa4042512 // ld1rqb {z18.b}, p1/z, [x8, #64]
-	WORD   $0xa4052513 // ld1rqb {z19.b}, p1/z, [x8, #80]
-	WORD   $0x052c3246 // tbl z6.b, {z18.b}, z12.b
-	WORD   $0x052d3247 // tbl z7.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a63206 // eor z6.d, z16.d, z6.d
-	WORD   $0x04a73227 // eor z7.d, z17.d, z7.d
-	WORD   $0xa4062512 // ld1rqb {z18.b}, p1/z, [x8, #96]
-	WORD   $0xa4072513 // ld1rqb {z19.b}, p1/z, [x8, #112]
-	WORD   $0x052c3248 // tbl z8.b, {z18.b}, z12.b
-	WORD   $0x052d3249 // tbl z9.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a83208 // eor z8.d, z16.d, z8.d
-	WORD   $0x04a93229 // eor z9.d, z17.d, z9.d
+	WORD   $0xa400a1b2 // ld1b {z18.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b3 // ld1b {z19.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b4 // ld1b {z20.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0x04723240 // mov z0.d, z18.d
+	WORD   $0x04733261 // mov z1.d, z19.d
+	WORD   $0x04743282 // mov z2.d, z20.d
+	WORD   $0x042c9655 // lsr z21.b, z18.b, #4
+	WORD   $0x042c9676 // lsr z22.b, z19.b, #4
+	WORD   $0x042c9697 // lsr z23.b, z20.b, #4
+	WORD   $0x043233f2 // and z18.d, z31.d, z18.d
+	WORD   $0x043333f3 // and z19.d, z31.d, z19.d
+	WORD   $0x043433f4 // and z20.d, z31.d, z20.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x05323303 // tbl z3.b, {z24.b}, z18.b
+	WORD   $0x05333304 // tbl z4.b, {z24.b}, z19.b
+	WORD   $0x05343305 // tbl z5.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a33343 // eor z3.d, z26.d, z3.d
+	WORD   $0x04a43364 // eor z4.d, z27.d, z4.d
+	WORD   $0x04a53385 // eor z5.d, z28.d, z5.d
+	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
+	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
+	WORD   $0x05323306 // tbl z6.b, {z24.b}, z18.b
+	WORD   $0x05333307 // tbl z7.b, {z24.b}, z19.b
+	WORD   $0x05343308 // tbl z8.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
+	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
+	WORD   $0x04a83388 // eor z8.d, z28.d, z8.d
+	WORD   $0xa4042518 // ld1rqb {z24.b}, p1/z, [x8, #64]
+	WORD   $0xa4052519 // ld1rqb {z25.b}, p1/z, [x8, #80]
+	WORD   $0x05323309 // tbl z9.b, {z24.b}, z18.b
+	WORD   $0x0533330a // tbl z10.b, {z24.b}, z19.b
+	WORD   $0x0534330b // tbl z11.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a93349 // eor z9.d, z26.d, z9.d
+	WORD   $0x04aa336a // eor z10.d, z27.d, z10.d
+	WORD   $0x04ab338b // eor z11.d, z28.d, z11.d
+	WORD   $0xa4062518 // ld1rqb {z24.b}, p1/z, [x8, #96]
+	WORD   $0xa4072519 // ld1rqb {z25.b}, p1/z, [x8, #112]
+	WORD   $0x0532330c // tbl z12.b, {z24.b}, z18.b
+	WORD   $0x0533330d // tbl z13.b, {z24.b}, z19.b
+	WORD   $0x0534330e // tbl z14.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002512 // ld1rqb {z18.b}, p1/z, [x8, #0]
-	WORD   $0xa4012513 // ld1rqb {z19.b}, p1/z, [x8, #16]
-	WORD   $0x052c324a // tbl z10.b, {z18.b}, z12.b
-	WORD   $0x052d324b // tbl z11.b, {z18.b}, z13.b
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04aa320a // eor z10.d, z16.d, z10.d
-	WORD   $0x04ab322b // eor z11.d, z17.d, z11.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x0532330f // tbl z15.b, {z24.b}, z18.b
+	WORD   $0x05333310 // tbl z16.b, {z24.b}, z19.b
+	WORD   $0x05343311 // tbl z17.b, {z24.b}, z20.b
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04af334f // eor z15.d, z26.d, z15.d
+	WORD   $0x04b03370 // eor z16.d, z27.d, z16.d
+	WORD   $0x04b13391 // eor z17.d, z28.d, z17.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BHS    sum6Store
@@ -3704,65 +4060,89 @@ sum6Step:
 sum6Source:
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1ac // ld1b {z12.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ad // ld1b {z13.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x04a03180 // eor z0.d, z12.d, z0.d
-	WORD   $0x04a131a1 // eor z1.d, z13.d, z1.d
-	WORD   $0x042c958e // lsr z14.b, z12.b, #4
-	WORD   $0x042c95af // lsr z15.b, z13.b, #4
-	WORD   $0x042c33ec // and z12.d, z31.d, z12.d
-	WORD   $0x042d33ed // and z13.d, z31.d, z13.d
-	WORD   $0xa4002512 // ld1rqb {z18.b}, p1/z, [x8, #0]
-	WORD   $0xa4012513 // ld1rqb {z19.b}, p1/z, [x8, #16]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04a23202 // eor z2.d, z16.d, z2.d
-	WORD   $0x04a33223 // eor z3.d, z17.d, z3.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a23202 // eor z2.d, z16.d, z2.d
-	WORD   $0x04a33223 // eor z3.d, z17.d, z3.d
-	WORD   $0xa4022512 // ld1rqb {z18.b}, p1/z, [x8, #32]
-	WORD   $0xa4032513 // ld1rqb {z19.b}, p1/z, [x8, #48]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a43204 // eor z4.d, z16.d, z4.d
-	WORD   $0x04a53225 // eor z5.d, z17.d, z5.d
-	WORD   $0xa4042512 // ld1rqb {z18.b}, p1/z, [x8, #64]
-	WORD   $0xa4052513 // ld1rqb {z19.b}, p1/z, [x8, #80]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04a63206 // eor z6.d, z16.d, z6.d
-	WORD   $0x04a73227 // eor z7.d, z17.d, z7.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a63206 // eor z6.d, z16.d, z6.d
-	WORD   $0x04a73227 // eor z7.d, z17.d, z7.d
-	WORD   $0xa4062512 // ld1rqb {z18.b}, p1/z, [x8, #96]
-	WORD   $0xa4072513 // ld1rqb {z19.b}, p1/z, [x8, #112]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04a83208 // eor z8.d, z16.d, z8.d
-	WORD   $0x04a93229 // eor z9.d, z17.d, z9.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04a83208 // eor z8.d, z16.d, z8.d
-	WORD   $0x04a93229 // eor z9.d, z17.d, z9.d
+	WORD   $0xa400a1b2 // ld1b {z18.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b3 // ld1b {z19.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b4 // ld1b {z20.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0x04a03240 // eor z0.d, z18.d, z0.d
+	WORD   $0x04a13261 // eor z1.d, z19.d, z1.d
+	WORD   $0x04a23282 // eor z2.d, z20.d, z2.d
+	WORD   $0x042c9655 // lsr z21.b, z18.b, #4
+	WORD   $0x042c9676 // lsr z22.b, z19.b, #4
+	WORD   $0x042c9697 // lsr z23.b, z20.b, #4
+	WORD   $0x043233f2 // and z18.d, z31.d, z18.d
+	WORD   $0x043333f3 // and z19.d, z31.d, z19.d
+	WORD   $0x043433f4 // and z20.d, z31.d, z20.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04a33343 // eor z3.d, z26.d, z3.d
+	WORD   $0x04a43364 // eor z4.d, z27.d, z4.d
+	WORD   $0x04a53385 // eor z5.d, z28.d, z5.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a33343 // eor z3.d, z26.d, z3.d
+	WORD   $0x04a43364 // eor z4.d, z27.d, z4.d
+	WORD   $0x04a53385 // eor z5.d, z28.d, z5.d
+	WORD   $0xa4022518 // ld1rqb {z24.b}, p1/z, [x8, #32]
+	WORD   $0xa4032519 // ld1rqb {z25.b}, p1/z, [x8, #48]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
+	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
+	WORD   $0x04a83388 // eor z8.d, z28.d, z8.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a63346 // eor z6.d, z26.d, z6.d
+	WORD   $0x04a73367 // eor z7.d, z27.d, z7.d
+	WORD   $0x04a83388 // eor z8.d, z28.d, z8.d
+	WORD   $0xa4042518 // ld1rqb {z24.b}, p1/z, [x8, #64]
+	WORD   $0xa4052519 // ld1rqb {z25.b}, p1/z, [x8, #80]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04a93349 // eor z9.d, z26.d, z9.d
+	WORD   $0x04aa336a // eor z10.d, z27.d, z10.d
+	WORD   $0x04ab338b // eor z11.d, z28.d, z11.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04a93349 // eor z9.d, z26.d, z9.d
+	WORD   $0x04aa336a // eor z10.d, z27.d, z10.d
+	WORD   $0x04ab338b // eor z11.d, z28.d, z11.d
+	WORD   $0xa4062518 // ld1rqb {z24.b}, p1/z, [x8, #96]
+	WORD   $0xa4072519 // ld1rqb {z25.b}, p1/z, [x8, #112]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04ac334c // eor z12.d, z26.d, z12.d
+	WORD   $0x04ad336d // eor z13.d, z27.d, z13.d
+	WORD   $0x04ae338e // eor z14.d, z28.d, z14.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002512 // ld1rqb {z18.b}, p1/z, [x8, #0]
-	WORD   $0xa4012513 // ld1rqb {z19.b}, p1/z, [x8, #16]
-	WORD   $0x052c3250 // tbl z16.b, {z18.b}, z12.b
-	WORD   $0x052d3251 // tbl z17.b, {z18.b}, z13.b
-	WORD   $0x04aa320a // eor z10.d, z16.d, z10.d
-	WORD   $0x04ab322b // eor z11.d, z17.d, z11.d
-	WORD   $0x052e3270 // tbl z16.b, {z19.b}, z14.b
-	WORD   $0x052f3271 // tbl z17.b, {z19.b}, z15.b
-	WORD   $0x04aa320a // eor z10.d, z16.d, z10.d
-	WORD   $0x04ab322b // eor z11.d, z17.d, z11.d
+	WORD   $0xa4002518 // ld1rqb {z24.b}, p1/z, [x8, #0]
+	WORD   $0xa4012519 // ld1rqb {z25.b}, p1/z, [x8, #16]
+	WORD   $0x0532331a // tbl z26.b, {z24.b}, z18.b
+	WORD   $0x0533331b // tbl z27.b, {z24.b}, z19.b
+	WORD   $0x0534331c // tbl z28.b, {z24.b}, z20.b
+	WORD   $0x04af334f // eor z15.d, z26.d, z15.d
+	WORD   $0x04b03370 // eor z16.d, z27.d, z16.d
+	WORD   $0x04b13391 // eor z17.d, z28.d, z17.d
+	WORD   $0x0535333a // tbl z26.b, {z25.b}, z21.b
+	WORD   $0x0536333b // tbl z27.b, {z25.b}, z22.b
+	WORD   $0x0537333c // tbl z28.b, {z25.b}, z23.b
+	WORD   $0x04af334f // eor z15.d, z26.d, z15.d
+	WORD   $0x04b03370 // eor z16.d, z27.d, z16.d
+	WORD   $0x04b13391 // eor z17.d, z28.d, z17.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BLO    sum6Source
@@ -3773,26 +4153,32 @@ sum6Store:
 	ADD    R6, R10, R13
 	WORD   $0xe400e1a0 // st1b {z0.b}, p0, [x13, #0, mul vl]
 	WORD   $0xe401e1a1 // st1b {z1.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1a2 // st1b {z2.b}, p0, [x13, #2, mul vl]
 	MOVD   24(R1), R10
 	ADD    R6, R10, R13
-	WORD   $0xe400e1a2 // st1b {z2.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1a3 // st1b {z3.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe400e1a3 // st1b {z3.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1a4 // st1b {z4.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1a5 // st1b {z5.b}, p0, [x13, #2, mul vl]
 	MOVD   48(R1), R10
-	ADD    R6, R10, R13
-	WORD   $0xe400e1a4 // st1b {z4.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1a5 // st1b {z5.b}, p0, [x13, #1, mul vl]
-	MOVD   72(R1), R10
 	ADD    R6, R10, R13
 	WORD   $0xe400e1a6 // st1b {z6.b}, p0, [x13, #0, mul vl]
 	WORD   $0xe401e1a7 // st1b {z7.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1a8 // st1b {z8.b}, p0, [x13, #2, mul vl]
+	MOVD   72(R1), R10
+	ADD    R6, R10, R13
+	WORD   $0xe400e1a9 // st1b {z9.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1aa // st1b {z10.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1ab // st1b {z11.b}, p0, [x13, #2, mul vl]
 	MOVD   96(R1), R10
 	ADD    R6, R10, R13
-	WORD   $0xe400e1a8 // st1b {z8.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1a9 // st1b {z9.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe400e1ac // st1b {z12.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1ad // st1b {z13.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1ae // st1b {z14.b}, p0, [x13, #2, mul vl]
 	MOVD   120(R1), R10
 	ADD    R6, R10, R13
-	WORD   $0xe400e1aa // st1b {z10.b}, p0, [x13, #0, mul vl]
-	WORD   $0xe401e1ab // st1b {z11.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe400e1af // st1b {z15.b}, p0, [x13, #0, mul vl]
+	WORD   $0xe401e1b0 // st1b {z16.b}, p0, [x13, #1, mul vl]
+	WORD   $0xe402e1b1 // st1b {z17.b}, p0, [x13, #2, mul vl]
 	B      sum6End
 
 sum6FirstOnes:
@@ -3800,36 +4186,48 @@ sum6FirstOnes:
 	ADD    R6, R10, R13
 	WORD   $0xa400a1a0 // ld1b {z0.b}, p0/z, [x13, #0, mul vl]
 	WORD   $0xa401a1a1 // ld1b {z1.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x04603002 // mov z2.d, z0.d
-	WORD   $0x04613023 // mov z3.d, z1.d
-	WORD   $0x04603004 // mov z4.d, z0.d
-	WORD   $0x04613025 // mov z5.d, z1.d
+	WORD   $0xa402a1a2 // ld1b {z2.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0x04603003 // mov z3.d, z0.d
+	WORD   $0x04613024 // mov z4.d, z1.d
+	WORD   $0x04623045 // mov z5.d, z2.d
 	WORD   $0x04603006 // mov z6.d, z0.d
 	WORD   $0x04613027 // mov z7.d, z1.d
-	WORD   $0x04603008 // mov z8.d, z0.d
-	WORD   $0x04613029 // mov z9.d, z1.d
-	WORD   $0x0460300a // mov z10.d, z0.d
-	WORD   $0x0461302b // mov z11.d, z1.d
+	WORD   $0x04623048 // mov z8.d, z2.d
+	WORD   $0x04603009 // mov z9.d, z0.d
+	WORD   $0x0461302a // mov z10.d, z1.d
+	WORD   $0x0462304b // mov z11.d, z2.d
+	WORD   $0x0460300c // mov z12.d, z0.d
+	WORD   $0x0461302d // mov z13.d, z1.d
+	WORD   $0x0462304e // mov z14.d, z2.d
+	WORD   $0x0460300f // mov z15.d, z0.d
+	WORD   $0x04613030 // mov z16.d, z1.d
+	WORD   $0x04623051 // mov z17.d, z2.d
 	B      sum6MoreOnes
 
 sum6Resume:
 	WORD   $0xa400a160 // ld1b {z0.b}, p0/z, [x11, #0, mul vl]
 	WORD   $0xa401a161 // ld1b {z1.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a162 // ld1b {z2.b}, p0/z, [x11, #2, mul vl]
 	ADD    R14, R11, R11
-	WORD   $0xa400a162 // ld1b {z2.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a163 // ld1b {z3.b}, p0/z, [x11, #1, mul vl]
-	ADD    R14, R11, R11
-	WORD   $0xa400a164 // ld1b {z4.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a165 // ld1b {z5.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa400a163 // ld1b {z3.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a164 // ld1b {z4.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a165 // ld1b {z5.b}, p0/z, [x11, #2, mul vl]
 	ADD    R14, R11, R11
 	WORD   $0xa400a166 // ld1b {z6.b}, p0/z, [x11, #0, mul vl]
 	WORD   $0xa401a167 // ld1b {z7.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a168 // ld1b {z8.b}, p0/z, [x11, #2, mul vl]
 	ADD    R14, R11, R11
-	WORD   $0xa400a168 // ld1b {z8.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a169 // ld1b {z9.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa400a169 // ld1b {z9.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a16a // ld1b {z10.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a16b // ld1b {z11.b}, p0/z, [x11, #2, mul vl]
 	ADD    R14, R11, R11
-	WORD   $0xa400a16a // ld1b {z10.b}, p0/z, [x11, #0, mul vl]
-	WORD   $0xa401a16b // ld1b {z11.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa400a16c // ld1b {z12.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a16d // ld1b {z13.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a16e // ld1b {z14.b}, p0/z, [x11, #2, mul vl]
+	ADD    R14, R11, R11
+	WORD   $0xa400a16f // ld1b {z15.b}, p0/z, [x11, #0, mul vl]
+	WORD   $0xa401a170 // ld1b {z16.b}, p0/z, [x11, #1, mul vl]
+	WORD   $0xa402a171 // ld1b {z17.b}, p0/z, [x11, #2, mul vl]
 	ADD    R14, R11, R11
 
 sum6MoreOnes:
@@ -3839,20 +4237,27 @@ sum6MoreOnes:
 sum6Ones:
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
-	WORD   $0xa400a1ac // ld1b {z12.b}, p0/z, [x13, #0, mul vl]
-	WORD   $0xa401a1ad // ld1b {z13.b}, p0/z, [x13, #1, mul vl]
-	WORD   $0x04a03180 // eor z0.d, z12.d, z0.d
-	WORD   $0x04a131a1 // eor z1.d, z13.d, z1.d
-	WORD   $0x04a23182 // eor z2.d, z12.d, z2.d
-	WORD   $0x04a331a3 // eor z3.d, z13.d, z3.d
-	WORD   $0x04a43184 // eor z4.d, z12.d, z4.d
-	WORD   $0x04a531a5 // eor z5.d, z13.d, z5.d
-	WORD   $0x04a63186 // eor z6.d, z12.d, z6.d
-	WORD   $0x04a731a7 // eor z7.d, z13.d, z7.d
-	WORD   $0x04a83188 // eor z8.d, z12.d, z8.d
-	WORD   $0x04a931a9 // eor z9.d, z13.d, z9.d
-	WORD   $0x04aa318a // eor z10.d, z12.d, z10.d
-	WORD   $0x04ab31ab // eor z11.d, z13.d, z11.d
+	WORD   $0xa400a1b2 // ld1b {z18.b}, p0/z, [x13, #0, mul vl]
+	WORD   $0xa401a1b3 // ld1b {z19.b}, p0/z, [x13, #1, mul vl]
+	WORD   $0xa402a1b4 // ld1b {z20.b}, p0/z, [x13, #2, mul vl]
+	WORD   $0x04a03240 // eor z0.d, z18.d, z0.d
+	WORD   $0x04a13261 // eor z1.d, z19.d, z1.d
+	WORD   $0x04a23282 // eor z2.d, z20.d, z2.d
+	WORD   $0x04a33243 // eor z3.d, z18.d, z3.d
+	WORD   $0x04a43264 // eor z4.d, z19.d, z4.d
+	WORD   $0x04a53285 // eor z5.d, z20.d, z5.d
+	WORD   $0x04a63246 // eor z6.d, z18.d, z6.d
+	WORD   $0x04a73267 // eor z7.d, z19.d, z7.d
+	WORD   $0x04a83288 // eor z8.d, z20.d, z8.d
+	WORD   $0x04a93249 // eor z9.d, z18.d, z9.d
+	WORD   $0x04aa326a // eor z10.d, z19.d, z10.d
+	WORD   $0x04ab328b // eor z11.d, z20.d, z11.d
+	WORD   $0x04ac324c // eor z12.d, z18.d, z12.d
+	WORD   $0x04ad326d // eor z13.d, z19.d, z13.d
+	WORD   $0x04ae328e // eor z14.d, z20.d, z14.d
+	WORD   $0x04af324f // eor z15.d, z18.d, z15.d
+	WORD   $0x04b03270 // eor z16.d, z19.d, z16.d
+	WORD   $0x04b13291 // eor z17.d, z20.d, z17.d
 	CMP    R3, R9
 	BLO    sum6Ones
 
@@ -3864,21 +4269,27 @@ sum6NoOnes:
 sum6Park:
 	WORD   $0xe400e180 // st1b {z0.b}, p0, [x12, #0, mul vl]
 	WORD   $0xe401e181 // st1b {z1.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e182 // st1b {z2.b}, p0, [x12, #2, mul vl]
 	ADD    R14, R12, R12
-	WORD   $0xe400e182 // st1b {z2.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e183 // st1b {z3.b}, p0, [x12, #1, mul vl]
-	ADD    R14, R12, R12
-	WORD   $0xe400e184 // st1b {z4.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e185 // st1b {z5.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe400e183 // st1b {z3.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e184 // st1b {z4.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e185 // st1b {z5.b}, p0, [x12, #2, mul vl]
 	ADD    R14, R12, R12
 	WORD   $0xe400e186 // st1b {z6.b}, p0, [x12, #0, mul vl]
 	WORD   $0xe401e187 // st1b {z7.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e188 // st1b {z8.b}, p0, [x12, #2, mul vl]
 	ADD    R14, R12, R12
-	WORD   $0xe400e188 // st1b {z8.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e189 // st1b {z9.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe400e189 // st1b {z9.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e18a // st1b {z10.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e18b // st1b {z11.b}, p0, [x12, #2, mul vl]
 	ADD    R14, R12, R12
-	WORD   $0xe400e18a // st1b {z10.b}, p0, [x12, #0, mul vl]
-	WORD   $0xe401e18b // st1b {z11.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe400e18c // st1b {z12.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e18d // st1b {z13.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e18e // st1b {z14.b}, p0, [x12, #2, mul vl]
+	ADD    R14, R12, R12
+	WORD   $0xe400e18f // st1b {z15.b}, p0, [x12, #0, mul vl]
+	WORD   $0xe401e190 // st1b {z16.b}, p0, [x12, #1, mul vl]
+	WORD   $0xe402e191 // st1b {z17.b}, p0, [x12, #2, mul vl]
 	ADD    R14, R12, R12
 
 sum6End:
@@ -3902,32 +4313,32 @@ sum6StepRest:
 	WORD   $0x046630c0 // mov z0.d, z6.d
 	WORD   $0x042c94c7 // lsr z7.b, z6.b, #4
 	WORD   $0x042633e6 // and z6.d, z31.d, z6.d
-	WORD   $0xa4002509 // ld1rqb {z9.b}, p1/z, [x8, #0]
-	WORD   $0xa401250a // ld1rqb {z10.b}, p1/z, [x8, #16]
-	WORD   $0x05263121 // tbl z1.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
-	WORD   $0xa4022509 // ld1rqb {z9.b}, p1/z, [x8, #32]
-	WORD   $0xa403250a // ld1rqb {z10.b}, p1/z, [x8, #48]
-	WORD   $0x05263122 // tbl z2.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
-	WORD   $0xa4042509 // ld1rqb {z9.b}, p1/z, [x8, #64]
-	WORD   $0xa405250a // ld1rqb {z10.b}, p1/z, [x8, #80]
-	WORD   $0x05263123 // tbl z3.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
-	WORD   $0xa4062509 // ld1rqb {z9.b}, p1/z, [x8, #96]
-	WORD   $0xa407250a // ld1rqb {z10.b}, p1/z, [x8, #112]
-	WORD   $0x05263124 // tbl z4.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a43104 // eor z4.d, z8.d, z4.d
+	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
+	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
+	WORD   $0x05263101 // tbl z1.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a13141 // eor z1.d, z10.d, z1.d
+	WORD   $0xa4022508 // ld1rqb {z8.b}, p1/z, [x8, #32]
+	WORD   $0xa4032509 // ld1rqb {z9.b}, p1/z, [x8, #48]
+	WORD   $0x05263102 // tbl z2.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a23142 // eor z2.d, z10.d, z2.d
+	WORD   $0xa4042508 // ld1rqb {z8.b}, p1/z, [x8, #64]
+	WORD   $0xa4052509 // ld1rqb {z9.b}, p1/z, [x8, #80]
+	WORD   $0x05263103 // tbl z3.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a33143 // eor z3.d, z10.d, z3.d
+	WORD   $0xa4062508 // ld1rqb {z8.b}, p1/z, [x8, #96]
+	WORD   $0xa4072509 // ld1rqb {z9.b}, p1/z, [x8, #112]
+	WORD   $0x05263104 // tbl z4.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a43144 // eor z4.d, z10.d, z4.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002509 // ld1rqb {z9.b}, p1/z, [x8, #0]
-	WORD   $0xa401250a // ld1rqb {z10.b}, p1/z, [x8, #16]
-	WORD   $0x05263125 // tbl z5.b, {z9.b}, z6.b
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a53105 // eor z5.d, z8.d, z5.d
+	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
+	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
+	WORD   $0x05263105 // tbl z5.b, {z8.b}, z6.b
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a53145 // eor z5.d, z10.d, z5.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BHS    sum6RestStore
@@ -3938,37 +4349,37 @@ sum6RestSource:
 	WORD   $0x04a030c0 // eor z0.d, z6.d, z0.d
 	WORD   $0x042c94c7 // lsr z7.b, z6.b, #4
 	WORD   $0x042633e6 // and z6.d, z31.d, z6.d
-	WORD   $0xa4002509 // ld1rqb {z9.b}, p1/z, [x8, #0]
-	WORD   $0xa401250a // ld1rqb {z10.b}, p1/z, [x8, #16]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a13101 // eor z1.d, z8.d, z1.d
-	WORD   $0xa4022509 // ld1rqb {z9.b}, p1/z, [x8, #32]
-	WORD   $0xa403250a // ld1rqb {z10.b}, p1/z, [x8, #48]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a23102 // eor z2.d, z8.d, z2.d
-	WORD   $0xa4042509 // ld1rqb {z9.b}, p1/z, [x8, #64]
-	WORD   $0xa405250a // ld1rqb {z10.b}, p1/z, [x8, #80]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a33103 // eor z3.d, z8.d, z3.d
-	WORD   $0xa4062509 // ld1rqb {z9.b}, p1/z, [x8, #96]
-	WORD   $0xa407250a // ld1rqb {z10.b}, p1/z, [x8, #112]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a43104 // eor z4.d, z8.d, z4.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a43104 // eor z4.d, z8.d, z4.d
+	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
+	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a13141 // eor z1.d, z10.d, z1.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a13141 // eor z1.d, z10.d, z1.d
+	WORD   $0xa4022508 // ld1rqb {z8.b}, p1/z, [x8, #32]
+	WORD   $0xa4032509 // ld1rqb {z9.b}, p1/z, [x8, #48]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a23142 // eor z2.d, z10.d, z2.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a23142 // eor z2.d, z10.d, z2.d
+	WORD   $0xa4042508 // ld1rqb {z8.b}, p1/z, [x8, #64]
+	WORD   $0xa4052509 // ld1rqb {z9.b}, p1/z, [x8, #80]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a33143 // eor z3.d, z10.d, z3.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a33143 // eor z3.d, z10.d, z3.d
+	WORD   $0xa4062508 // ld1rqb {z8.b}, p1/z, [x8, #96]
+	WORD   $0xa4072509 // ld1rqb {z9.b}, p1/z, [x8, #112]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a43144 // eor z4.d, z10.d, z4.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a43144 // eor z4.d, z10.d, z4.d
 	ADD    $128, R8, R8
-	WORD   $0xa4002509 // ld1rqb {z9.b}, p1/z, [x8, #0]
-	WORD   $0xa401250a // ld1rqb {z10.b}, p1/z, [x8, #16]
-	WORD   $0x05263128 // tbl z8.b, {z9.b}, z6.b
-	WORD   $0x04a53105 // eor z5.d, z8.d, z5.d
-	WORD   $0x05273148 // tbl z8.b, {z10.b}, z7.b
-	WORD   $0x04a53105 // eor z5.d, z8.d, z5.d
+	WORD   $0xa4002508 // ld1rqb {z8.b}, p1/z, [x8, #0]
+	WORD   $0xa4012509 // ld1rqb {z9.b}, p1/z, [x8, #16]
+	WORD   $0x0526310a // tbl z10.b, {z8.b}, z6.b
+	WORD   $0x04a53145 // eor z5.d, z10.d, z5.d
+	WORD   $0x0527312a // tbl z10.b, {z9.b}, z7.b
+	WORD   $0x04a53145 // eor z5.d, z10.d, z5.d
 	ADD    $32, R8, R8
 	CMP    R4, R9
 	BLO    sum6RestSource

@@ -339,8 +339,8 @@ func TestSelection(t *testing.T) {
 		t.Errorf("the kernel of a name is not the one asked for: %v", err)
 	}
 	for i := range kernels {
-		if k := p.Selected(kernels[i].Requires, false)[0]; k != kernels[i].Name && os.Getenv("TWOGATHER_KERNEL") == "" {
-			t.Errorf("with what %s requires, %s is selected", kernels[i].Name, k)
+		if k := p.Selected(kernels[i].Requires|kernels[i].Prefers, false)[0]; k != kernels[i].Name && os.Getenv("TWOGATHER_KERNEL") == "" {
+			t.Errorf("with what %s requires and prefers, %s is selected", kernels[i].Name, k)
 		}
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/twogather/twogather/_asm/internal/arm64"
 )
 
-// What dot.go and update.go are on amd64. A step holds as many vectors of every shard as the sums of all outputs leave room
-// for. Products come by look-ups of nibbles.
+// What dot.go and update.go are on amd64. Products come by look-ups of nibbles.
 
 // General registers of a dot product.
 const (
@@ -27,8 +26,10 @@ const (
 	armAddress    arm64.X = 13
 	armStride     arm64.X = 14 // bytes of each shard in a step of scalable vectors
 	armCount      arm64.X = 15
+)
 
-	// Vector registers. Sums, and what goes with them, are in the first ones.
+// Vector registers. Sums, and what goes with them, are in the first ones.
+const (
 	armLastBytes = 17 // which bytes an update's last step is about
 	armTables    = 18 // of an update: two for each output
 	armMask      = 31 // 0F
@@ -39,7 +40,7 @@ type armKernel interface {
 	arm64.Vectors
 	// prepare loads what look-ups take.
 	prepare()
-	// vectors is how many a step has with so many outputs.
+	// vectors is how many of every shard a step has: no more than the sums of all outputs leave room for.
 	vectors(outputs int) int
 	// steps goes over the bytes of a dot product in steps.
 	steps(name string, vectors int, step func(v arm64.Visit, prefix string))
@@ -78,7 +79,7 @@ func (a *armAssembler) byOutputs(name string, from int) {
 
 func (a *armAssembler) dot() {
 	name := "dot" + a.name
-	a.Function(name, "(p *pass)", 0, 8, name+" does the pass p as dotGeneric does. Products come by look-ups of nibbles.")
+	a.Function(name, "(p *pass, from int, to int)", 0, 24, name+" does the pass p as dotGeneric does. Products come by look-ups of nibbles.")
 	a.Op("MOVD", "p+0(FP)", armPass)
 	field := func(at int, r arm64.X) { a.Op("MOVD", arm64.At(at, armPass), r) }
 	field(passOutputs, armOutputs)
@@ -93,8 +94,8 @@ func (a *armAssembler) dot() {
 	field(passEntries, armEntries)
 	field(passStart, armStart)
 	field(passPark, armPark)
-	field(passFrom, armAt)
-	field(passTo, armTo)
+	a.Op("MOVD", "from+8(FP)", armAt)
+	a.Op("MOVD", "to+16(FP)", armTo)
 	a.prepare()
 
 	a.Comment("By the number of outputs")
@@ -199,7 +200,16 @@ func (s *armStep) write(prefix string) {
 func (s *armStep) multiply(first bool) {
 	n := s.v.Vectors
 	x := s.acc(s.outputs)
-	high, products, tables := x+n, x+2*n, x+3*n
+	high, tables, products := x+n, x+2*n, x+2*n+2
+	add := func(table, nibbles, sum int) {
+		temps := min(n, armMask-products)
+		for u := 0; u < n; u += temps {
+			part := s.v
+			part.Vectors = min(temps, n-u)
+			s.LookUp(part, table, nibbles+u, products)
+			s.Add(part, products, sum+u)
+		}
+	}
 	s.next()
 	s.Load(s.v, armData, x)
 	switch {
@@ -214,11 +224,9 @@ func (s *armStep) multiply(first bool) {
 		if first {
 			s.LookUp(s.v, tables, x, s.acc(p))
 		} else {
-			s.LookUp(s.v, tables, x, products)
-			s.Add(s.v, products, s.acc(p))
+			add(tables, x, s.acc(p))
 		}
-		s.LookUp(s.v, tables+1, high, products)
-		s.Add(s.v, products, s.acc(p))
+		add(tables+1, high, s.acc(p))
 	}
 	s.nextEntries(s.outputs - s.sum)
 }

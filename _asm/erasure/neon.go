@@ -6,7 +6,7 @@ import (
 	"github.com/twogather/twogather/_asm/internal/arm64"
 )
 
-// NEON. Steps are of 64 bytes, a cache line, for up to four outputs, of 32 for more. The last one overlaps the one before.
+// NEON. Steps are of 64 bytes, a cache line, or of 32 for six outputs. The last one overlaps the one before.
 type neon struct {
 	arm64.NEON
 	lastBytes string
@@ -18,9 +18,9 @@ func writeNEON() *arm64.File {
 	return (&armAssembler{File: f, armKernel: n, name: "NEON"}).write()
 }
 
-func (n neon) vectors(outputs int) int {
-	if outputs > 4 {
-		return 2
+func (neon) vectors(outputs int) int {
+	if outputs == maxOutputs {
+		return 2 // so that steps fit in what parks their sums: three do not
 	}
 	return 4
 }

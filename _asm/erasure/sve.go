@@ -10,7 +10,7 @@ const (
 	armAll  arm64.P = 1
 )
 
-// SVE. Steps are of four vectors for up to four outputs, of two for more, and of one or less in the end.
+// SVE. Steps are of four vectors, or three, and of one or less in the end.
 type sve struct{ arm64.SVE }
 
 func writeSVE() *arm64.File {
@@ -19,7 +19,12 @@ func writeSVE() *arm64.File {
 	return (&armAssembler{File: f, armKernel: s, name: "SVE"}).write()
 }
 
-func (s sve) vectors(outputs int) int { return neon{}.vectors(outputs) }
+func (sve) vectors(outputs int) int {
+	if outputs == maxOutputs {
+		return 3
+	}
+	return 4
+}
 
 func (s sve) prepare() {
 	s.Fill(15, armMask)

@@ -8,25 +8,26 @@ import (
 
 // General registers on arm64. They are named as those of amd64 are, in syndrome.go.
 const (
-	armP, armQ       arm64.X = 0, 1
-	armAt, armEnd    arm64.X = 2, 3
-	armTop           arm64.X = 4
-	armRun           arm64.X = 5 // and the next two
-	armCarry         arm64.X = 8
-	armDisk          arm64.X = 9
-	armPointer       arm64.X = 10
-	armLeft          arm64.X = 11
-	armNext          arm64.X = 12
-	armAfter         arm64.X = 13
-	armAddress       arm64.X = 14
-	armStride        arm64.X = 15 // bytes of a visit to whole scalable vectors
-	armX, armY       arm64.X = 4, 5
-	armByP, armByQ   arm64.X = 6, 7 // products
-	armStep          arm64.X = armPointer
-	armProduct       arm64.X = armPointer
-	armRuns                  = 3
-	armArgumentsWalk         = 80
+	armP, armQ     arm64.X = 0, 1
+	armAt, armEnd  arm64.X = 2, 3
+	armTop         arm64.X = 4
+	armRun         arm64.X = 5 // and the next two
+	armCarry       arm64.X = 8
+	armDisk        arm64.X = 9
+	armPointer     arm64.X = 10
+	armLeft        arm64.X = 11
+	armNext        arm64.X = 12
+	armAfter       arm64.X = 13
+	armAddress     arm64.X = 14 // overwritten by loads and stores
+	armStride      arm64.X = 15 // bytes of a visit to whole scalable vectors
+	armX, armY     arm64.X = 4, 5
+	armByP, armByQ arm64.X = 6, 7 // products
+	armStep                = armPointer
+	armProduct             = armPointer
 )
+
+// walkArguments is how many bytes of arguments the functions for P and Q have.
+const walkArguments = 80
 
 // Vector registers on arm64, V or Z. P, Q and what goes with them have up to eight.
 const (
@@ -122,12 +123,10 @@ func (w *armWalk) arguments() {
 	w.Op("ADD", fmt.Sprintf("%s<<1", armTop), armTop, armTop)
 	w.Op("ADD", fmt.Sprintf("%s<<3", armTop), armDisk, armTop)
 	w.Op("SUB", sliceBytes, armTop, armTop)
-	for i := range arm64.X(armRuns) {
-		if !w.plain || i == 0 {
-			w.Op("MOVD", arm64.At(stepRuns+8*int(i), armStep), armRun+i)
-		}
-	}
+	w.Op("MOVD", arm64.At(stepRuns, armStep), armRun)
 	if !w.plain {
+		w.Op("MOVD", arm64.At(stepRuns+8, armStep), armRun+1)
+		w.Op("MOVD", arm64.At(stepRuns+16, armStep), armRun+2)
 		w.Op("MOVD", arm64.At(stepCarry, armStep), armCarry)
 	}
 	w.Comment("The chunk from the offset on")
@@ -217,7 +216,7 @@ func (a *armAssembler) loop(disk func()) {
 
 // syndrome builds a kernel's syndrome function.
 func (a *armAssembler) syndrome(unroll int, variant string) {
-	a.text("syndrome", variant, "(p []byte, q []byte, data [][]byte, s *step)", armArgumentsWalk)
+	a.text("syndrome", variant, "(p []byte, q []byte, data [][]byte, s *step)", walkArguments)
 	w := &armWalk{armAssembler: a}
 	w.finish = func(v arm64.Visit) {
 		a.Store(v, regP, armP)
@@ -229,7 +228,7 @@ func (a *armAssembler) syndrome(unroll int, variant string) {
 
 // xorSyndrome builds a kernel's function for partial updates.
 func (a *armAssembler) xorSyndrome(unroll int, variant string) {
-	a.text("xorSyndrome", variant, "(p []byte, q []byte, data [][]byte, s *step)", armArgumentsWalk)
+	a.text("xorSyndrome", variant, "(p []byte, q []byte, data [][]byte, s *step)", walkArguments)
 	w := &armWalk{armAssembler: a, plain: true}
 	w.finish = func(v arm64.Visit) {
 		a.multiply(v, regProduct, regQ, regTop)
@@ -241,7 +240,7 @@ func (a *armAssembler) xorSyndrome(unroll int, variant string) {
 		a.Store(v, regQ, armQ)
 	}
 	w.arguments()
-	a.Op("MOVD", fmt.Sprintf("s+%d(FP)", armArgumentsWalk-8), armStep)
+	a.Op("MOVD", fmt.Sprintf("s+%d(FP)", walkArguments-8), armStep)
 	a.Op("MOVD", arm64.At(stepProduct, armStep), armProduct)
 	a.loadProduct(armProduct, regProduct)
 	a.visitAll(unroll, w.visit)

@@ -53,8 +53,8 @@ func (s sve) visitAll(unroll int, visit func(v arm64.Visit)) {
 
 func (s sve) loadDoubling() { s.ZFill(0x1d, regExtra) }
 
-// doubleAdd doubles Q and, between that's two halves, does what between does.
-func (s sve) doubleAdd(v arm64.Visit, between func()) {
+// doubleAround doubles Q, and does something else between the addition and the reduction.
+func (s sve) doubleAround(between func(), v arm64.Visit) {
 	for u := range v.Vectors {
 		s.ZNegative(regRest, arm64.Z(regQ+u), regOverflow+arm64.P(u))
 	}
@@ -68,14 +68,14 @@ func (s sve) doubleAdd(v arm64.Visit, between func()) {
 	}
 }
 
-func (s sve) double(v arm64.Visit) { s.doubleAdd(v, func() {}) }
+func (s sve) double(v arm64.Visit) { s.doubleAround(func() {}, v) }
 
 func (s sve) disks(v arm64.Visit) {
 	s.asm.loop(func() {
 		s.asm.next()
 		s.Load(v, armPointer, regX)
 		s.Add(v, regX, regP)
-		s.doubleAdd(v, func() { s.Add(v, regX, regQ) })
+		s.doubleAround(func() { s.Add(v, regX, regQ) }, v)
 	})
 }
 
