@@ -92,7 +92,7 @@ func raid6Operation(op string) func(c raid6.Code, disks [][]byte) error {
 const (
 	raid6Runs   = 40
 	raid6Run    = time.Millisecond // where --repetitions is the default; in proportion otherwise
-	arrayMemory = 2 << 30
+	arrayMemory = 1 << 30
 )
 
 // A raid6Figure is the best run of one kernel on one array.

@@ -82,7 +82,7 @@ func TestRaid6Errors(t *testing.T) {
 		{"raid6 --op mul", "want gen, xor or recover"},
 		{"raid6 --kernel magic", `unknown raid6 kernel "magic"`},
 		{"raid6 --count-instructions", "does not count"},
-		{"raid6 --disks 257 --chunk 67108864", "more than 2048 MiB"},
+		{"raid6 --disks 257 --chunk 67108864", "more than 1024 MiB"},
 	} {
 		if _, errs, status := call(strings.Fields(c.args)...); status != 2 || !strings.Contains(errs, c.text) {
 			t.Errorf("%s: status %d, %q", c.args, status, errs)
