@@ -1,8 +1,6 @@
 package raid6
 
-import (
-	"bytes"
-)
+import "bytes"
 
 // maxCall is how many bytes of data one kernel call covers at most. A goroutine inside assembly cannot be preempted, so
 // longer calls would keep the garbage collector waiting.
@@ -74,9 +72,10 @@ func (j *job) part(lo, hi int) {
 //	groups of 7, 4 KiB       52       45   43   44
 //	groups of 8, 4 KiB       53       43   42   40
 //
-// and staggered, all at once 58       57   56   55
+// and staggered:
 //
-//	in groups of 12, 64 KiB  57       53   55   50
+//	all disks at once        58       57   56   55
+//	groups of 12, 64 KiB     57       53   55   50
 const (
 	// ways is how many lines of one set a first-level cache holds. Chunks that begin at the same place in a page fall on the
 	// same sets; more of them than this push each other out. Groups leave room for P and Q.
@@ -84,7 +83,7 @@ const (
 	groupSize = ways - 2
 	// tile is how much of P and Q groups hand on to each other.
 	tile = 64 << 10
-	// recoveryTile is how much of the partial syndromes a recovery goes back to. It does in four chunks at once.
+	// recoveryTile is how much of the partial syndromes a recovery goes back to, in calls that cover four chunks.
 	recoveryTile = maxCall / 4
 	// page is where sets begin again.
 	page = 4096
