@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/cipher"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ import (
 type maker struct {
 	name string
 	make func(key []byte) (cipher.Block, error)
-	slow bool // at single blocks: they cost a constant-time kernel in Go a batch
+	slow bool // at single blocks, which cost a batch
 }
 
 // makers returns Twofish with every kernel that this processor has, with the plan that mixes them, and as a block cipher
@@ -30,19 +31,18 @@ func makers() []maker {
 		newCipher := p.New(hwfeatures.Enabled(), constantTime, name).(func([]byte) (*twofish.Cipher, error))
 		return func(key []byte) (cipher.Block, error) { return newCipher(key) }
 	}
-	slow := func(name string) bool { return strings.HasPrefix(name, "generic-constant-time") }
-	selected, constantTime := p.Selected(hwfeatures.Enabled(), false)[0], p.Selected(hwfeatures.Enabled(), true)[0]
+	forced := strings.Contains(os.Getenv("TWOGATHER_KERNEL"), "twofish=")
 	all := []maker{
-		{"plan", named(false, ""), slow(selected)},
-		{"constant-time plan", named(true, ""), slow(constantTime)},
+		{"plan", named(false, ""), forced},
+		{"constant-time plan", named(true, ""), true},
 		{"no bulk", func(key []byte) (cipher.Block, error) {
 			c, err := twofish.New(key)
 			return struct{ cipher.Block }{c}, err
-		}, slow(selected)},
+		}, forced},
 	}
 	for _, k := range p.Kernels {
 		if hwfeatures.Enabled().Has(k.Requires) {
-			all = append(all, maker{k.Name, named(false, k.Name), slow(k.Name)})
+			all = append(all, maker{k.Name, named(false, k.Name), k.Batch > 1})
 		}
 	}
 	return all
@@ -73,7 +73,8 @@ func TestPublicAnswers(t *testing.T) {
 // runAnswers runs answers with every maker; each is a subtest.
 //
 // The messages of a Monte Carlo case are made once, one block at a time, with the generic kernel. The makers then decrypt
-// them in one call. With thorough they also make them by themselves, but for slow ones.
+// them in one call. With thorough they also make them by themselves, but for slow ones. These leave long messages in CBC
+// out, too.
 func runAnswers(t *testing.T, cases []vectors.Case, thorough bool) {
 	if testing.Short() || vectors.Race {
 		cases = vectors.Fewer(cases)
@@ -81,7 +82,8 @@ func runAnswers(t *testing.T, cases []vectors.Case, thorough bool) {
 	makers := makers()
 	// Whatever kernel is forced, this one is quick at single blocks.
 	single := kernel.Lookup("twofish").New(hwfeatures.Enabled(), false, "generic").(func([]byte) (*twofish.Cipher, error))
-	answers := 0
+	const long = 64 << 10
+	answers := make([]int, len(makers))
 	failures := make([][]error, len(makers))
 	for i := range cases {
 		v := &cases[i]
@@ -96,8 +98,11 @@ func runAnswers(t *testing.T, cases []vectors.Case, thorough bool) {
 			}
 			plaintext, ciphertext = monteCarlo(c, v)
 		}
-		answers++
 		for i := range makers {
+			if makers[i].slow && v.Mode == vectors.CBC && len(v.Plaintext) > long {
+				continue
+			}
+			answers[i]++
 			err := checkAnswer(makers[i], v, plaintext, ciphertext, thorough)
 			if err != nil {
 				failures[i] = append(failures[i], err)
@@ -107,7 +112,7 @@ func runAnswers(t *testing.T, cases []vectors.Case, thorough bool) {
 
 	for i, m := range makers {
 		t.Run(m.name, func(t *testing.T) {
-			if answers == 0 {
+			if answers[i] == 0 {
 				t.Fatal("no answers")
 			}
 			for j, err := range failures[i] {
@@ -117,7 +122,7 @@ func runAnswers(t *testing.T, cases []vectors.Case, thorough bool) {
 				}
 				t.Error(err)
 			}
-			t.Logf("%d answers, %d wrong", answers, len(failures[i]))
+			t.Logf("%d answers, %d wrong", answers[i], len(failures[i]))
 		})
 	}
 }
