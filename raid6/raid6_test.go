@@ -261,7 +261,7 @@ func TestAligned(t *testing.T) {
 					continue
 				}
 				got := newArray(n+2, length, 0)
-				if n > 8 != (groupFor(got[:n]) == groupSize) {
+				if g := groupFor(got[:n]); n > ways != (g < n) || g > groupSize+1 && g != n {
 					t.Fatalf("groups of %d for %d disks", groupFor(got[:n]), n)
 				}
 				want := testArray(n, length)
