@@ -22,8 +22,8 @@ type pass struct {
 	ones             int   // so many sources come first whose coefficients are all 1; they have no entries
 	sum              int   // 1 if all coefficients of the first output are 1; it has no entries
 	// The sums of sources that an earlier pass has parked, if there was one, and where to park sums instead of writing the
-	// outputs: 64 bytes of the first output, 64 of the second and so on, then the next 64 of the first, or 128 each where
-	// a kernel works so.
+	// outputs: 64 bytes of the first output, 64 of the second and so on, then the next 64 of the first, or as many each
+	// as a kernel's step has. They take no more room than the outputs do, rounded up to 64 bytes.
 	start, park *byte
 }
 

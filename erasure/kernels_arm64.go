@@ -80,9 +80,5 @@ func addWith(k uint8, output, source []byte, from, to int) {
 	}
 }
 
-// splits reports whether kernel k has split and dotSplit. None has.
-func splits(uint8) bool { return false }
-
-func splitWith(uint8, *byte, [][]byte, int, int) {}
-
-func dotSplitWith(uint8, *byte, [][]byte, *byte, int, int, int) {}
+// updateOutputs is how many outputs kernel k's update takes at most: their entries all stay in registers.
+func updateOutputs(uint8) int { return maxOutputs }
