@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"text/tabwriter"
@@ -15,6 +16,9 @@ import (
 
 // A shape is how many shards there are and how long they are.
 type shape struct{ data, parity, erased, size int }
+
+// memory is how many bytes they have, the erased ones twice.
+func (s shape) memory() int64 { return int64(s.data+s.parity+s.erased) * int64(s.size) }
 
 const maxShards = 256 // data and parity together
 
@@ -31,7 +35,7 @@ var (
 )
 
 // sweptMemory is how large the shards of one cell of a sweep may be together.
-const sweptMemory = 2 << 30
+const sweptMemory int64 = 2 << 30
 
 // shapes returns what the options ask for.
 func (o *options) shapes() ([]shape, error) {
@@ -66,6 +70,9 @@ func (o *options) shapes() ([]shape, error) {
 			return nil, usagef("%d erased data shards of %d", s.erased, s.data)
 		}
 		for _, s.size = range sizes {
+			if s.memory() > math.MaxInt && !o.sweep {
+				return nil, usagef("%d+%d shards of %s do not fit in memory", s.data, s.parity, sizeText(s.size))
+			}
 			if !slices.Contains(all, s) {
 				all = append(all, s)
 			}
@@ -177,7 +184,7 @@ func runErasure(s *session, words []string) error {
 }
 
 func (s *session) benchErasure(r erasureReporter, tables newTables, sh shape, where placement) error {
-	if s.sweep && (sh.data+sh.parity+sh.erased)*sh.size > sweptMemory {
+	if s.sweep && sh.memory() > sweptMemory {
 		return nil
 	}
 	c, err := newCoder(sh, where, tables)
