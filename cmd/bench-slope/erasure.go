@@ -234,16 +234,12 @@ func (s *session) countErasure(p *kernel.Primitive, choices []choice) error {
 				if err != nil {
 					return err
 				}
-				sources, outputs := slices.Clone(c.sources), slices.Clone(c.outputs)
-				f := e.figure(func(n int) {
-					for i := range sources {
-						c.sources[i] = sources[i][:n]
-					}
-					for i := range outputs {
-						c.outputs[i] = outputs[i][:n]
-					}
-					operation.run(c)
-				})
+				var coders [2]*coder
+				sources, outputs := e.views(c.sources), e.views(c.outputs)
+				for i := range coders {
+					coders[i] = &coder{encodeTables: c.encodeTables, sources: sources[i], outputs: outputs[i]}
+				}
+				f := e.figure(func(n int) { operation.run(coders[n/e.step-1]) })
 				if o == 0 {
 					f.instructions /= defaultData
 				}

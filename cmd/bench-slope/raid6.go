@@ -242,14 +242,8 @@ func (s *session) countRAID6(p *kernel.Primitive, choices []choice) error {
 		r.begin("RAID6", ch)
 		for _, o := range raid6Operations {
 			for _, n := range []int{8, 24, 96} {
-				disks := place(n, 2*e.step, staggered)
-				parts := make([][]byte, n)
-				f := e.figure(func(n int) {
-					for i := range disks {
-						parts[i] = disks[i][:n]
-					}
-					o.run(code, parts)
-				})
+				disks := e.views(place(n, 2*e.step, staggered))
+				f := e.figure(func(n int) { o.run(code, disks[n/e.step-1]) })
 				f.instructions /= float64(n - 2)
 				r.row(fmt.Sprintf("%s %d", o.name, n), f)
 			}
