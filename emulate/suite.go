@@ -190,6 +190,10 @@ func mustRun(rows []row, features hwfeatures.Set) (must []row, env string) {
 // here that is no test's skips nothing.
 const skipped = "^TestKnownAnswers$|^TestKitOverStandardLibrary$|./^(DES|blocks)"
 
+// withoutKernels are tests of primitives' packages that take long and do not depend on kernels: linear algebra, and what is
+// read from the assembly's text.
+const withoutKernels = "^Test(Invert|Coefficients|LocateGivesUp|LocateMany|LargeLosses|Paths)$"
+
 // run runs everything on one processor.
 func (s *suite) run(ctx context.Context, p processor) outcome {
 	start := time.Now()
@@ -227,7 +231,9 @@ func (s *suite) run(ctx context.Context, p processor) outcome {
 	}
 	for _, t := range packages {
 		args := []string{"-test.v", "-test.short", "-test.timeout=0"}
-		if !primitives[path.Base(t.name)] {
+		if primitives[path.Base(t.name)] {
+			args = append(args, "-test.skip="+withoutKernels)
+		} else {
 			args = append(args, "-test.skip="+skipped)
 		}
 		add(&program{name: t.name, binary: b.binary(t), args: args, env: env, dir: t.dir})
