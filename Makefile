@@ -42,6 +42,7 @@ compare:
 
 # The README's charts, measured anew.
 plots:
+	mkdir -p docs
 	$(COMPARE) -plots ../../docs $(ARGS)
 
 # Lengths at which one kernel alone takes less time than the plan that mixes them. For a quiet machine: five minutes.
