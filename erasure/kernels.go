@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/gf256"
 	"github.com/twogather/twogather/internal/kernel"
 )
 
@@ -58,8 +59,8 @@ var (
 		var all [256]entry
 		for c := range all {
 			for x := range byte(16) {
-				all[c][x] = mul(byte(c), x)
-				all[c][16+x] = mul(byte(c), x<<4)
+				all[c][x] = gf256.Mul(byte(c), x)
+				all[c][16+x] = gf256.Mul(byte(c), x<<4)
 			}
 		}
 		return &all
@@ -69,7 +70,7 @@ var (
 		var all [256]entry
 		for c := range all {
 			for j := range 8 {
-				for i, p := 0, mul(byte(c), 1<<j); i < 8; i++ {
+				for i, p := 0, gf256.Mul(byte(c), 1<<j); i < 8; i++ {
 					for at := 7 - i; at < len(all[c]); at += 8 {
 						all[c][at] |= p >> i & 1 << j
 					}
@@ -91,7 +92,7 @@ var (
 		var all [256][256]byte
 		for c := range all {
 			for x := range all[c] {
-				all[c][x] = mul(byte(c), byte(x))
+				all[c][x] = gf256.Mul(byte(c), byte(x))
 			}
 		}
 		return &all

@@ -1,6 +1,10 @@
 package erasure
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/twogather/twogather/internal/gf256"
+)
 
 // A Matrix is the name of a way to choose coefficients. The names are meant to be stored with shards.
 type Matrix string
@@ -40,12 +44,12 @@ func (m Matrix) Coefficients(data, parity int) ([][]byte, error) {
 		// Dividing column j by its first element and then row i by its first element leaves, of the elements c of the
 		// Cauchy matrix, c(i,j)·c(0,0) / (c(0,j)·c(i,0)).
 		at = func(i, j int) byte {
-			return mul(mul(byte(data^j), byte(data+i)), inverse(mul(byte((data+i)^j), byte(data))))
+			return gf256.Mul(gf256.Mul(byte(data^j), byte(data+i)), gf256.Inverse(gf256.Mul(byte((data+i)^j), byte(data))))
 		}
 	case ISALCauchy:
-		at = func(i, j int) byte { return inverse(byte((data + i) ^ j)) }
+		at = func(i, j int) byte { return gf256.Inverse(byte((data + i) ^ j)) }
 	case ISALVandermonde:
-		at = func(i, j int) byte { return exp[i*j%255] }
+		at = func(i, j int) byte { return gf256.Power(i * j) }
 	default:
 		return nil, fmt.Errorf("erasure: there is no matrix %q: %w", string(m), ErrMatrix)
 	}
@@ -70,16 +74,16 @@ func lagrange(data int) func(i, j int) byte {
 		product := byte(1)
 		for m := range data {
 			if m != j {
-				product = mul(product, byte(x^m))
+				product = gf256.Mul(product, byte(x^m))
 			}
 		}
 		return product
 	}
 	denominators := make([]byte, data)
 	for j := range denominators {
-		denominators[j] = inverse(without(j, j))
+		denominators[j] = gf256.Inverse(without(j, j))
 	}
-	return func(i, j int) byte { return mul(without(data+i, j), denominators[j]) }
+	return func(i, j int) byte { return gf256.Mul(without(data+i, j), denominators[j]) }
 }
 
 // maxShards is how many elements the field has: points to evaluate a polynomial at.
@@ -194,7 +198,7 @@ func (s *span) add(v []byte) bool {
 	if pivot < 0 {
 		return false
 	}
-	scale(v, inverse(v[pivot]))
+	scale(v, gf256.Inverse(v[pivot]))
 	s.rows = append(s.rows, v)
 	s.pivots = append(s.pivots, pivot)
 	return true
@@ -206,13 +210,13 @@ func addMultiple(v, x []byte, c byte) {
 		return
 	}
 	for i, a := range x {
-		v[i] ^= mul(a, c)
+		v[i] ^= gf256.Mul(a, c)
 	}
 }
 
 // scale multiplies v by c.
 func scale(v []byte, c byte) {
 	for i, a := range v {
-		v[i] = mul(a, c)
+		v[i] = gf256.Mul(a, c)
 	}
 }

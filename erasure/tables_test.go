@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/gf256"
 	"github.com/twogather/twogather/internal/kernel"
 	"github.com/twogather/twogather/internal/testkit"
 	"github.com/twogather/twogather/vectors"
@@ -390,12 +391,12 @@ func TestPublicField(t *testing.T) {
 	publicAnswers(t, "gf_tables.txt", func(block map[string]string) {
 		c := fromHex(t, block["c"])[0]
 		for x, want := range fromHex(t, block["row"]) {
-			if mul(c, byte(x)) != want {
-				t.Fatalf("%#x·%#x = %#x, want %#x", c, x, mul(c, byte(x)), want)
+			if gf256.Mul(c, byte(x)) != want {
+				t.Fatalf("%#x·%#x = %#x, want %#x", c, x, gf256.Mul(c, byte(x)), want)
 			}
 		}
-		if c != 0 && inverse(c) != fromHex(t, block["inv"])[0] {
-			t.Errorf("1/%#x = %#x", c, inverse(c))
+		if c != 0 && gf256.Inverse(c) != fromHex(t, block["inv"])[0] {
+			t.Errorf("1/%#x = %#x", c, gf256.Inverse(c))
 		}
 		if nibbles := nibbleEntries()[c]; !bytes.Equal(nibbles[:], fromHex(t, block["tbl32"])) {
 			t.Errorf("%#x: nibble entry %x", c, nibbles)

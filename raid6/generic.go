@@ -2,6 +2,8 @@ package raid6
 
 import (
 	"encoding/binary"
+
+	"github.com/twogather/twogather/internal/gf256"
 )
 
 // Eight bytes at a time.
@@ -13,7 +15,7 @@ const (
 
 // double8 doubles each byte of v.
 func double8(v uint64) uint64 {
-	return v&^highBits<<1 ^ v>>7&lowBits*(polynomial&0xFF)
+	return v&^highBits<<1 ^ v>>7&lowBits*(gf256.Polynomial&0xFF)
 }
 
 // syndromeGeneric sets p and q to the syndromes of data, whose disks are at least as long as s.offset and p together. p and
@@ -50,7 +52,7 @@ func doubleAddGeneric(p, q, d []byte) {
 	}
 	for i, v := range d {
 		p[i] ^= v
-		q[i] = double(q[i]) ^ v
+		q[i] = gf256.Double(q[i]) ^ v
 	}
 }
 
@@ -60,7 +62,7 @@ func doubleGeneric(q []byte) {
 		q = q[8:]
 	}
 	for i := range q {
-		q[i] = double(q[i])
+		q[i] = gf256.Double(q[i])
 	}
 }
 

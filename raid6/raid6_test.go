@@ -16,6 +16,7 @@ import (
 	"unsafe"
 
 	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/gf256"
 	"github.com/twogather/twogather/internal/testkit"
 )
 
@@ -203,8 +204,8 @@ func TestField(t *testing.T) {
 		c := &products()[a]
 		for b := range 256 {
 			want := product(a, b)
-			if mul(byte(a), byte(b)) != want || c.times(byte(b)) != want {
-				t.Fatalf("%d·%d is %d: mul says %d, a product's tables %d", a, b, want, mul(byte(a), byte(b)), c.times(byte(b)))
+			if gf256.Mul(byte(a), byte(b)) != want || c.times(byte(b)) != want {
+				t.Fatalf("%d·%d is %d: mul says %d, a product's tables %d", a, b, want, gf256.Mul(byte(a), byte(b)), c.times(byte(b)))
 			}
 			affine := byte(0)
 			for i := range 8 {
@@ -217,13 +218,13 @@ func TestField(t *testing.T) {
 				t.Fatalf("%d·%d is %d: the matrix says %d", a, b, want, affine)
 			}
 		}
-		if a > 0 && mul(byte(a), inverse(byte(a))) != 1 {
-			t.Errorf("1/%d is not %d", a, inverse(byte(a)))
+		if a > 0 && gf256.Mul(byte(a), gf256.Inverse(byte(a))) != 1 {
+			t.Errorf("1/%d is not %d", a, gf256.Inverse(byte(a)))
 		}
 	}
 	for i := -600; i < 600; i++ {
-		if want := powers[(i%255+255)%255]; power(i) != want {
-			t.Errorf("2^%d is %d, not %d", i, want, power(i))
+		if want := powers[(i%255+255)%255]; gf256.Power(i) != want {
+			t.Errorf("2^%d is %d, not %d", i, want, gf256.Power(i))
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package raid6
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/twogather/twogather/internal/gf256"
+)
 
 // maxCall is how many bytes of data one kernel call covers at most. A goroutine inside assembly cannot be preempted, so
 // longer calls would keep the garbage collector waiting.
@@ -109,14 +113,14 @@ func (j *job) prepare(c Code) {
 	case opRecoverData:
 		// With P' and Q' of the other disks, P+P' = x + y and Q+Q' = 2^l·x + 2^h·y. So x = a(P+P') + b(Q+Q').
 		h, l := j.lost[0], j.lost[1]
-		d := inverse(power(h-l) ^ 1)
-		j.a, j.b = &products()[mul(power(h-l), d)], &products()[mul(power(-l), d)]
+		d := gf256.Inverse(gf256.Power(h-l) ^ 1)
+		j.a, j.b = &products()[gf256.Mul(gf256.Power(h-l), d)], &products()[gf256.Mul(gf256.Power(-l), d)]
 		j.piece = recoveryTile
 	case opRecoverP:
-		j.b = &products()[power(-j.lost[0])]
+		j.b = &products()[gf256.Power(-j.lost[0])]
 		j.piece = recoveryTile
 	case opRecoverQ:
-		j.b = &products()[power(j.lost[0])]
+		j.b = &products()[gf256.Power(j.lost[0])]
 		j.piece = recoveryTile
 	}
 	j.group = groupFor(j.data)
@@ -224,9 +228,9 @@ func (j *job) lostIn(lo, hi int) [2]int {
 func (j *job) xorSyndrome(p, q []byte, offset int) {
 	for lo := 0; lo < len(j.data); lo += j.group {
 		hi := min(lo+j.group, len(j.data))
-		scale := power(j.first + lo)
+		scale := gf256.Power(j.first + lo)
 		s := newStep(offset, hi-lo, false, noDisks)
-		s.correction = mul(scale, correction[hi-lo-1])
+		s.correction = gf256.Mul(scale, correction[hi-lo-1])
 		s.product = &products()[scale]
 		for from := 0; from < len(p); from += j.cut {
 			to := min(from+j.cut, len(p))
@@ -320,7 +324,7 @@ func (j *job) explain(p, q byte) finding {
 	case p == 0:
 		return finding(n + 1)
 	default:
-		z := (int(log[q]) - int(log[p]) + 255) % 255
+		z := (gf256.Log(q) - gf256.Log(p) + 255) % 255
 		if z < n {
 			return finding(z)
 		}
