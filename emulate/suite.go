@@ -186,13 +186,12 @@ func mustRun(rows []row, features hwfeatures.Set) (must []row, env string) {
 }
 
 // skipped are tests of packages other than primitives' that take long and do not reach kernels, or reach them as the
-// primitives' own do: known answers chained block by block, and other ciphers in the same modes. They run natively. A name
-// here that is no test's skips nothing.
-const skipped = "^TestKnownAnswers$|^TestKitOverStandardLibrary$|./^(DES|blocks)"
+// primitives' own do: known answers chained block by block. They run natively. A name here that is no test's skips nothing.
+const skipped = "^TestKnownAnswers$|^TestKitOverStandardLibrary$"
 
-// withoutKernels are tests of primitives' packages that take long and do not depend on kernels: linear algebra, and what is
-// read from the assembly's text.
-const withoutKernels = "^Test(Invert|Coefficients|LocateGivesUp|LocateMany|LargeLosses|Paths)$"
+// withoutKernels are tests of primitives' packages that take long and do not depend on kernels: linear algebra, goroutines,
+// and what is read from the assembly's text.
+const withoutKernels = "^Test(Invert|Coefficients|Locate.*|LargeLosses|StreamMemory|Goroutines|Concurrency|Paths)$"
 
 // run runs everything on one processor.
 func (s *suite) run(ctx context.Context, p processor) outcome {

@@ -31,6 +31,9 @@ func TestEncode(t *testing.T) {
 		}
 	}
 	sizes := []int{1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 130, 1000}
+	if testing.Short() {
+		shapes, sizes = slices.DeleteFunc(shapes, func(s [2]int) bool { return s[0]+s[1] > 50 }), []int{1, 33, 64, 130, 1000}
+	}
 	for _, shape := range shapes {
 		k, p := shape[0], shape[1]
 		for _, m := range matrices {
@@ -282,7 +285,10 @@ func TestErrors(t *testing.T) {
 // All ways to lose shards, in all shapes of up to twelve.
 func TestAllLosses(t *testing.T) {
 	most := 12
-	if testkit.Boundary() {
+	switch {
+	case testing.Short():
+		most = 7
+	case testkit.Boundary():
 		most = 9
 	}
 	for k := 1; k < most; k++ {

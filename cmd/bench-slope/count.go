@@ -38,7 +38,6 @@ func newCounter() (*engine, error) {
 }
 
 func (e *engine) countInstructions(op func(n int)) figure {
-	instructions.Settle()
 	small := instructions.Of(e.count, func() { op(e.step) })
 	large := instructions.Of(e.count, func() { op(2 * e.step) })
 	f := figure{instructions: (float64(large) - float64(small)) / float64(e.step)}

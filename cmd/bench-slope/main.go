@@ -16,6 +16,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -83,6 +84,16 @@ func execute(args []string, out *output, stderr io.Writer) error {
 	}
 	if len(words) == 0 {
 		return usagef("no command; the commands are %s", commandNames())
+	}
+	if opts.count {
+		// A system call between figures would add to the next ones (see package instructions).
+		buffered := bufio.NewWriter(out.w)
+		out.w = buffered
+		defer func() {
+			if err := buffered.Flush(); out.err == nil {
+				out.err = err
+			}
+		}()
 	}
 	for _, c := range commands {
 		if c.name == words[0] {

@@ -16,7 +16,7 @@ func Open() (func() uint64, error) {
 	runtime.LockOSThread()
 	count, err := open()
 	if err == nil {
-		Settle()
+		settle()
 	}
 	for try := 1; err == nil && !exact(count); try++ {
 		if try < 10 {
@@ -56,9 +56,9 @@ func Of(count func() uint64, f func()) uint64 {
 	return least
 }
 
-// Settle spins for a few milliseconds. After a system call, and when a program starts, a thread of Go's runtime wakes every
+// settle spins for a few milliseconds. After a system call, and when a program starts, a thread of Go's runtime wakes every
 // 20 µs, which Bochs's single processor executes 30,000 instructions in; left alone it comes more and more rarely.
-func Settle() {
+func settle() {
 	loop(400_000) // 16 instructions each
 }
 
