@@ -309,6 +309,9 @@ func testPlan(t *testing.T, p plan) {
 		t.Errorf("Batch() = %d, want %d", got, want)
 	}
 	t.Run("CBC encryption", func(t *testing.T) { // one block at a time, whatever the batch
+		if _, padded := p.kernelFor(1); padded {
+			testkit.Reduce(t) // each costs a batch
+		}
 		testkit.TestBlockMode(t, BlockSize, 1,
 			func(iv []byte) cipher.BlockMode { return cipher.NewCBCEncrypter(c, iv) },
 			func(iv []byte) cipher.BlockMode { return cipher.NewCBCEncrypter(x, iv) })

@@ -22,6 +22,9 @@ func TestBlock(t *testing.T, prefix string, newBlock, reference Maker, keySizes 
 			testKey(t, newBlock, reference, make([]byte, size))
 			testKey(t, newBlock, reference, bytes.Repeat([]byte{0xff}, size))
 			for i := range size {
+				if Boundary() && i%5 != 0 {
+					continue
+				}
 				key := make([]byte, size)
 				key[i] = 1
 				testKey(t, newBlock, reference, key)
