@@ -860,12 +860,15 @@ func TestCallLength(t *testing.T) {
 		t.Skip("no guard pages on this system")
 	}
 	const limit = 64 << 10
-	const length = 256 << 10
+	length, widths := 256<<10, []int{2, 6, 23}
+	if testkit.Boundary() {
+		length, widths = 128<<10, []int{2, 23}
+	}
 	eachKernel(t, func(t *testing.T, i int, c Code) {
 		if kernels[i].Name == "generic" {
 			return // Go code can be preempted
 		}
-		for _, n := range []int{2, 6, 23} {
+		for _, n := range widths {
 			mem := testkit.Guarded(t, length)
 			disks := make([][]byte, n+2)
 			other := make([]byte, length)
@@ -874,7 +877,7 @@ func TestCallLength(t *testing.T) {
 			}
 			disks[0], disks[n], disks[n+1] = mem, make([]byte, length), make([]byte, length)
 			measured := 0
-			for _, at := range []int{0, page, 64 << 10, 200 << 10, length - page} {
+			for _, at := range []int{0, page, limit, length - page} {
 				for name, op := range map[string]func(){
 					"GenSyndrome": func() { c.GenSyndrome(disks[:n], disks[n], disks[n+1]) },
 					"XorSyndrome": func() { c.XorSyndrome(disks[:n], 0, n, disks[n], disks[n+1]) },
