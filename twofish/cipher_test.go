@@ -646,7 +646,11 @@ func TestCallLength(t *testing.T) {
 		} {
 			stack, trace := c.spring(t, op.f)
 			measure(op.name, 0, stack, trace)
-			for _, at := range []int{0, limit - page, limit, total / 2, total - page} {
+			places := []int{0, limit - page, limit, total / 2, total - page}
+			if _, padded := p.kernelFor(1); padded && op.name == "EncryptCBC" {
+				places = places[:1] // each block costs a batch, in a call of its own
+			}
+			for _, at := range places {
 				testkit.Inaccessible(t, mem[at:at+page], func() {
 					stack, trace := testkit.WhereFaults(t, op.f)
 					measure(op.name, at, stack, trace)
@@ -745,17 +749,19 @@ func TestCTRCarries(t *testing.T) {
 		}
 		// A carry inside a call so long that it is cut in several: before, at and behind the cut.
 		long := testkit.Random("long", 9000*BlockSize)
+		carried, places := []int{32, 64, 128}, []int{1, 4095, 4096, 4097, 5000, 8999}
+		if testkit.Boundary() {
+			carried, places = carried[2:], places[2:3]
+			long = long[:4200*BlockSize]
+		}
 		wantLong := make([]byte, len(long))
-		for _, bits := range []int{32, 64, 128} {
-			for _, before := range []int{1, 4095, 4096, 4097, 5000, 8999} {
+		for _, bits := range carried {
+			for _, before := range places {
 				iv := beforeCarry(bits, before)
 				cipher.NewCTR(x, iv).XORKeyStream(wantLong, long)
 				cipher.NewCTR(c, iv).XORKeyStream(wantLong, wantLong)
 				if !bytes.Equal(wantLong, long) {
 					t.Fatalf("IV %x, %d blocks: wrong result", iv, len(long)/BlockSize)
-				}
-				if testkit.Boundary() {
-					break
 				}
 			}
 		}
