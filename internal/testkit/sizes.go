@@ -44,7 +44,7 @@ var (
 		Keys:    4,
 		Blocks:  5,
 		Carries: []int{1, 2, 12, 13, 16, 17, 40},
-		Rounds:  20,
+		Rounds:  10,
 	}
 	// least is what of that is worth doing for slow kernels in Go, which are no other code on other processors.
 	least = Sizes{
