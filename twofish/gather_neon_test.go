@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/twogather/twogather/internal/testkit"
 )
 
 // These tests read the text of the NEON kernels. They run on every machine.
@@ -375,12 +377,7 @@ func TestNEONWords(t *testing.T) {
 	if len(words) == 0 || len(words) != len(all) {
 		t.Fatalf("%d of %d WORDs name a vector instruction", len(words), len(all))
 	}
-	const as, objcopy = "aarch64-linux-gnu-as", "aarch64-linux-gnu-objcopy"
-	for _, tool := range []string{as, objcopy} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip("Debian's binutils-aarch64-linux-gnu is not installed")
-		}
-	}
+	as, objcopy := testkit.NeedProgram(t, "aarch64-linux-gnu-as"), testkit.NeedProgram(t, "aarch64-linux-gnu-objcopy")
 	var source bytes.Buffer
 	for _, w := range words {
 		fmt.Fprintf(&source, "%s\n", w[2])

@@ -205,13 +205,7 @@ func TestTrace(t *testing.T) {
 	if testkit.Boundary() {
 		t.Skip("takes half a minute")
 	}
-	valgrind, err := exec.LookPath("valgrind")
-	if err != nil {
-		if os.Getenv("TWOGATHER_TEST_MUST_TRACE") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	valgrind := testkit.NeedProgram(t, "valgrind")
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
