@@ -1,0 +1,12 @@
+module github.com/twogather/twogather/examples
+
+go 1.26.0
+
+replace github.com/twogather/twogather => ..
+
+require (
+	github.com/twogather/twogather v0.0.0
+	golang.org/x/term v0.48.0
+)
+
+require golang.org/x/sys v0.50.0 // indirect

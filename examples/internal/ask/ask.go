@@ -1,0 +1,42 @@
+// Package ask gets passwords from whoever runs an example.
+package ask
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Password returns the first line of a file or, where file is "", a line typed at the terminal, which does not show it.
+func Password(file string) ([]byte, error) { return password(file, "Password: ") }
+
+// NewPassword is Password for one that nothing has been encrypted with so far: it is typed twice.
+func NewPassword(file string) ([]byte, error) {
+	first, err := password(file, "New password: ")
+	if err != nil || file != "" {
+		return first, err
+	}
+	second, err := password(file, "Again: ")
+	if err == nil && !bytes.Equal(first, second) {
+		err = errors.New("these were two passwords")
+	}
+	return second, err
+}
+
+func password(file, prompt string) ([]byte, error) {
+	if file == "" {
+		terminal := int(os.Stdin.Fd())
+		if !term.IsTerminal(terminal) {
+			return nil, errors.New("no terminal to ask for the password; -password FILE reads it from a file")
+		}
+		fmt.Fprint(os.Stderr, prompt)
+		defer fmt.Fprintln(os.Stderr)
+		return term.ReadPassword(terminal)
+	}
+	text, err := os.ReadFile(file)
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r")), err
+}
