@@ -6,6 +6,7 @@ replace github.com/twogather/twogather => ..
 
 require (
 	github.com/twogather/twogather v0.0.0
+	golang.org/x/crypto v0.59.0
 	golang.org/x/term v0.48.0
 )
 

@@ -40,3 +40,13 @@ func password(file, prompt string) ([]byte, error) {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	return bytes.TrimSuffix(line, []byte("\r")), err
 }
+
+// WriteNew writes a file that only its owner may read. One that is there already is left alone.
+func WriteNew(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
