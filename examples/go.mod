@@ -5,6 +5,7 @@ go 1.26.0
 replace github.com/twogather/twogather => ..
 
 require (
+	github.com/go-crypt/x v0.4.17
 	github.com/twogather/twogather v0.0.0
 	golang.org/x/crypto v0.59.0
 	golang.org/x/term v0.48.0
