@@ -2,8 +2,6 @@ module github.com/twogather/twogather/examples
 
 go 1.26.0
 
-replace github.com/twogather/twogather => ..
-
 require (
 	github.com/go-crypt/x v0.4.17
 	github.com/twogather/twogather v0.0.0
@@ -12,3 +10,5 @@ require (
 )
 
 require golang.org/x/sys v0.50.0 // indirect
+
+replace github.com/twogather/twogather => ..
