@@ -16,7 +16,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/twogather/twogather/examples/internal/ask"
+	"github.com/twogather/twogather/examples/internal/cli"
 )
 
 func main() {
@@ -97,7 +97,7 @@ func openPassword(d disk, size int64, passwordFile string) (*volume, error) {
 	if err != nil {
 		return nil, err
 	}
-	password, err := ask.Password(passwordFile)
+	password, err := cli.Password(passwordFile)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/twogather/twogather/examples/internal/ask"
+	"github.com/twogather/twogather/examples/internal/cli"
 )
 
 func main() {
@@ -37,9 +37,9 @@ func run(args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	askPassword, crypt := ask.Password, decrypt
+	askPassword, crypt := cli.Password, decrypt
 	if *encrypting {
-		askPassword, crypt = ask.NewPassword, encrypt
+		askPassword, crypt = cli.NewPassword, encrypt
 	}
 	passphrase, err := askPassword(*passwordFile)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/twogather/twogather/examples/internal/cli"
 	"golang.org/x/crypto/chacha20"
 	"golang.org/x/crypto/salsa20"
 )
@@ -81,10 +82,8 @@ type (
 	}
 )
 
-type entry struct{ group, title, user, password string }
-
 // entries reads the document.
-func (x *content) entries(h *header) ([]entry, error) {
+func (x *content) entries(h *header) ([]cli.Entry, error) {
 	var file xmlFile
 	plain := &plainTokens{x: x, d: xml.NewDecoder(bytes.NewReader(x.document))}
 	if err := xml.NewTokenDecoder(plain).Decode(&file); err != nil {
@@ -99,13 +98,13 @@ func (x *content) entries(h *header) ([]entry, error) {
 	return file.Root.entries(nil, ""), nil
 }
 
-func (g *xmlGroup) entries(all []entry, path string) []entry {
+func (g *xmlGroup) entries(all []cli.Entry, path string) []cli.Entry {
 	for _, e := range g.Entries {
 		values := make(map[string]string)
 		for _, s := range e.Strings {
 			values[s.Key] = s.Value.Text
 		}
-		all = append(all, entry{path, values["Title"], values["UserName"], values["Password"]})
+		all = append(all, cli.Entry{Group: path, Title: values["Title"], User: values["UserName"], Password: values["Password"]})
 	}
 	for _, sub := range g.Groups {
 		all = sub.entries(all, strings.TrimPrefix(path+"/"+sub.Name, "/"))
@@ -138,18 +137,18 @@ func (p *plainTokens) Token() (xml.Token, error) {
 }
 
 // marshal returns a document with the entries, their passwords protected.
-func marshal(entries []entry, streamKey []byte) ([]byte, error) {
+func marshal(entries []cli.Entry, streamKey []byte) ([]byte, error) {
 	file := xmlFile{Generator: "twogather", Root: xmlGroup{UUID: uuid(), Name: "Root"}}
 	for _, e := range entries {
 		g := &file.Root
-		if e.group != "" {
-			for name := range strings.SplitSeq(e.group, "/") {
+		if e.Group != "" {
+			for name := range strings.SplitSeq(e.Group, "/") {
 				g = g.sub(name)
 			}
 		}
 		g.Entries = append(g.Entries, xmlEntry{uuid(), []xmlString{
-			{"Title", xmlValue{Text: e.title}}, {"UserName", xmlValue{Text: e.user}},
-			{"Password", xmlValue{Protected: "True", Text: e.password}}, {"URL", xmlValue{}}, {"Notes", xmlValue{}},
+			{"Title", xmlValue{Text: e.Title}}, {"UserName", xmlValue{Text: e.User}},
+			{"Password", xmlValue{Protected: "True", Text: e.Password}}, {"URL", xmlValue{}}, {"Notes", xmlValue{}},
 		}})
 	}
 	plain, err := xml.Marshal(file)

@@ -12,6 +12,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/twogather/twogather/examples/internal/cli"
 	"github.com/twogather/twogather/modes"
 	"github.com/twogather/twogather/twofish"
 )
@@ -193,7 +194,7 @@ func (h *header) decompress(data []byte) ([]byte, error) {
 }
 
 // seal returns a database of version 4. Argon2d takes memory bytes.
-func seal(entries []entry, password []byte, memory uint64) ([]byte, error) {
+func seal(entries []cli.Entry, password []byte, memory uint64) ([]byte, error) {
 	streamKey, seed, iv := random(64), random(32), random(twofish.BlockSize)
 	document, err := marshal(entries, streamKey)
 	if err != nil {

@@ -10,13 +10,12 @@
 package main
 
 import (
-	"encoding/csv"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 
-	"github.com/twogather/twogather/examples/internal/ask"
+	"github.com/twogather/twogather/examples/internal/cli"
 )
 
 func main() {
@@ -47,7 +46,7 @@ func list(path, passwordFile string, stdout io.Writer, show bool) error {
 	if err != nil {
 		return err
 	}
-	password, err := ask.Password(passwordFile)
+	password, err := cli.Password(passwordFile)
 	if err != nil {
 		return err
 	}
@@ -55,31 +54,15 @@ func list(path, passwordFile string, stdout io.Writer, show bool) error {
 	if err != nil {
 		return err
 	}
-	w := csv.NewWriter(stdout)
-	w.Comma = '\t'
-	for _, e := range entries {
-		line := []string{e.group, e.title, e.user, e.password}
-		if !show {
-			line = line[:3]
-		}
-		w.Write(line)
-	}
-	w.Flush()
-	return w.Error()
+	return cli.WriteEntries(stdout, entries, show)
 }
 
 func create(path, passwordFile string, stdin io.Reader, memory uint64) error {
-	r := csv.NewReader(stdin)
-	r.Comma, r.FieldsPerRecord = '\t', 4
-	lines, err := r.ReadAll()
+	entries, err := cli.ReadEntries(stdin)
 	if err != nil {
 		return err
 	}
-	var entries []entry
-	for _, l := range lines {
-		entries = append(entries, entry{l[0], l[1], l[2], l[3]})
-	}
-	password, err := ask.NewPassword(passwordFile)
+	password, err := cli.NewPassword(passwordFile)
 	if err != nil {
 		return err
 	}
@@ -87,11 +70,11 @@ func create(path, passwordFile string, stdin io.Reader, memory uint64) error {
 	if err != nil {
 		return err
 	}
-	return ask.WriteNew(path, file)
+	return cli.WriteNew(path, file)
 }
 
 // open returns the entries of a database.
-func open(file, password []byte) ([]entry, error) {
+func open(file, password []byte) ([]cli.Entry, error) {
 	h, rest, err := readHeader(file)
 	if err != nil {
 		return nil, err

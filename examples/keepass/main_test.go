@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/twogather/twogather/examples/internal/cli"
 	"github.com/twogather/twogather/internal/testkit"
 	"github.com/twogather/twogather/vectors"
 )
@@ -87,9 +88,9 @@ func TestCreate(t *testing.T) {
 
 // TestBlocks has a database of several blocks.
 func TestBlocks(t *testing.T) {
-	var all []entry
+	var all []cli.Entry
 	for i := range 300 {
-		all = append(all, entry{"group", fmt.Sprint("title ", i), "user", fmt.Sprintf("%x", testkit.Random(fmt.Sprint(i), 4000))})
+		all = append(all, cli.Entry{Title: fmt.Sprint("title ", i), Password: fmt.Sprintf("%x", testkit.Random(fmt.Sprint(i), 4000))})
 	}
 	file, err := seal(all, []byte(password), 1<<16)
 	if err != nil {
@@ -105,9 +106,9 @@ func TestBlocks(t *testing.T) {
 
 // TestDamage cuts databases everywhere, and changes each of their bits, or in short one of most of their bytes.
 func TestDamage(t *testing.T) {
-	var all []entry
+	var all []cli.Entry
 	for _, e := range written {
-		all = append(all, entry{e.group, e.title, e.user, e.password})
+		all = append(all, cli.Entry{Group: e.group, Title: e.title, User: e.user, Password: e.password})
 	}
 	for _, f := range []testFile{{major: 3, rounds: 1, stream: 2}, {major: 4, rounds: 1, stream: 3, compressed: true}} {
 		file := f.bytes(t)

@@ -22,6 +22,7 @@ import (
 	//lint:ignore SA1019 not the one under test
 	xtwofish "golang.org/x/crypto/twofish"
 
+	"github.com/twogather/twogather/examples/internal/cli"
 	"github.com/twogather/twogather/internal/testkit"
 )
 
@@ -236,7 +237,7 @@ func TestVariants(t *testing.T) {
 			continue
 		}
 		for i, w := range written {
-			if want := (entry{w.group, w.title, w.user, w.password}); got[i] != want {
+			if want := (cli.Entry{Group: w.group, Title: w.title, User: w.user, Password: w.password}); got[i] != want {
 				t.Errorf("%+v: %q, want %q", f, got[i], want)
 			}
 		}

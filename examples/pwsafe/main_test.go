@@ -16,6 +16,7 @@ import (
 	//lint:ignore SA1019 not the one under test
 	xtwofish "golang.org/x/crypto/twofish"
 
+	"github.com/twogather/twogather/examples/internal/cli"
 	"github.com/twogather/twogather/internal/testkit"
 	"github.com/twogather/twogather/vectors"
 )
@@ -92,10 +93,10 @@ func TestCreate(t *testing.T) {
 // TestSeal has fields of all lengths around a block's, and reads the result in another way: with another Twofish, a block
 // at a time, and without split.
 func TestSeal(t *testing.T) {
-	var all []entry
+	var all []cli.Entry
 	for n := range 40 {
 		text := strings.Repeat("x", n)
-		all = append(all, entry{"group " + text, "title " + text, text, text + text})
+		all = append(all, cli.Entry{Group: "group " + text, Title: "title " + text, User: text, Password: text + text})
 	}
 	file, err := seal(all, []byte(password), 7)
 	if err != nil {
@@ -155,7 +156,7 @@ func TestSeal(t *testing.T) {
 	wantKinds, wantData := []byte{0, 1, 0xff}, []byte("\x0d\x03\n\n")
 	for _, e := range all {
 		wantKinds = append(wantKinds, 1, 2, 3, 4, 6, 0xff)
-		wantData = append(wantData, e.group+"\n"+e.title+"\n"+e.user+"\n"+e.password+"\n\n"...)
+		wantData = append(wantData, e.Group+"\n"+e.Title+"\n"+e.User+"\n"+e.Password+"\n\n"...)
 	}
 	if !bytes.Equal(kinds, wantKinds) || !bytes.Equal(data, wantData) {
 		t.Errorf("fields of kinds %x, %q", kinds, data)
@@ -165,7 +166,7 @@ func TestSeal(t *testing.T) {
 // TestDamage cuts a database everywhere, and changes each of its bits. The format leaves a change unnoticed where it does
 // not matter, in what fields are filled up with.
 func TestDamage(t *testing.T) {
-	all := []entry{{"group", "title", "user", "a password that is longer than a block"}, {"", "", "", ""}}
+	all := []cli.Entry{{Group: "group", Title: "title", User: "user", Password: "a password that is longer than a block"}, {}}
 	file, err := seal(all, []byte(password), 1)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/twogather/twogather/examples/internal/cli"
 	"github.com/twogather/twogather/modes"
 	"github.com/twogather/twogather/twofish"
 )
@@ -48,8 +49,6 @@ type field struct {
 	data []byte
 }
 
-type entry struct{ group, title, user, password string }
-
 var (
 	errFormat   = errors.New("not a Password Safe V3 database, or cut short")
 	errPassword = errors.New("wrong password")
@@ -57,7 +56,7 @@ var (
 )
 
 // open returns the entries of a database.
-func open(file, password []byte) ([]entry, error) {
+func open(file, password []byte) ([]cli.Entry, error) {
 	var h header
 	if _, err := binary.Decode(file, binary.LittleEndian, &h); err != nil || h.Tag != tag || len(file) < headerSize+footerSize {
 		return nil, errFormat
@@ -125,8 +124,8 @@ func authenticate(fields []field, key []byte) []byte {
 }
 
 // entries groups fields, without those of the database itself.
-func entries(fields []field) (all []entry) {
-	var e entry
+func entries(fields []field) (all []cli.Entry) {
+	var e cli.Entry
 	inHeader := true
 	for _, f := range fields {
 		switch {
@@ -134,23 +133,23 @@ func entries(fields []field) (all []entry) {
 			if !inHeader {
 				all = append(all, e)
 			}
-			e, inHeader = entry{}, false
+			e, inHeader = cli.Entry{}, false
 		case inHeader:
 		case f.kind == kindGroup:
-			e.group = string(f.data)
+			e.Group = string(f.data)
 		case f.kind == kindTitle:
-			e.title = string(f.data)
+			e.Title = string(f.data)
 		case f.kind == kindUser:
-			e.user = string(f.data)
+			e.User = string(f.data)
 		case f.kind == kindPassword:
-			e.password = string(f.data)
+			e.Password = string(f.data)
 		}
 	}
 	return all
 }
 
 // seal returns a database with the entries.
-func seal(entries []entry, password []byte, iterations uint32) ([]byte, error) {
+func seal(entries []cli.Entry, password []byte, iterations uint32) ([]byte, error) {
 	h := header{Tag: tag, Iterations: iterations}
 	rand.Read(h.Salt[:])
 	rand.Read(h.Keys[:])
@@ -168,8 +167,8 @@ func seal(entries []entry, password []byte, iterations uint32) ([]byte, error) {
 
 	fields := []field{{kindVersion, binary.LittleEndian.AppendUint16(nil, version)}, {kindUUID, uuid()}, {kindEnd, nil}}
 	for _, e := range entries {
-		fields = append(fields, field{kindUUID, uuid()}, field{kindGroup, []byte(e.group)}, field{kindTitle, []byte(e.title)},
-			field{kindUser, []byte(e.user)}, field{kindPassword, []byte(e.password)}, field{kindEnd, nil})
+		fields = append(fields, field{kindUUID, uuid()}, field{kindGroup, []byte(e.Group)}, field{kindTitle, []byte(e.Title)},
+			field{kindUser, []byte(e.User)}, field{kindPassword, []byte(e.Password)}, field{kindEnd, nil})
 	}
 	body := join(fields)
 	mac := authenticate(fields, h.Keys[32:])

@@ -1,10 +1,13 @@
-// Package ask gets passwords from whoever runs an example.
-package ask
+// Package cli is what the examples have in common that has nothing to do with ciphers: passwords, new files, lists of
+// entries.
+package cli
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/term"
@@ -49,4 +52,38 @@ func WriteNew(path string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
+}
+
+// An Entry is what a password manager's database is made of.
+type Entry struct{ Group, Title, User, Password string }
+
+// WriteEntries writes a line for each entry, with tabs between its fields. Those that have tabs or quotes are quoted.
+func WriteEntries(w io.Writer, entries []Entry, passwords bool) error {
+	lines := csv.NewWriter(w)
+	lines.Comma = '\t'
+	for _, e := range entries {
+		line := []string{e.Group, e.Title, e.User, e.Password}
+		if !passwords {
+			line = line[:3]
+		}
+		lines.Write(line)
+	}
+	lines.Flush()
+	return lines.Error()
+}
+
+// ReadEntries reads the lines that WriteEntries writes with passwords.
+func ReadEntries(r io.Reader) (entries []Entry, err error) {
+	lines := csv.NewReader(r)
+	lines.Comma, lines.FieldsPerRecord = '\t', 4
+	for {
+		line, err := lines.Read()
+		if err == io.EOF {
+			return entries, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, Entry{line[0], line[1], line[2], line[3]})
+	}
 }
