@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"crypto/rand"
 	"crypto/sha1"
@@ -37,13 +38,12 @@ var (
 func decrypt(message, passphrase []byte) ([]byte, error) {
 	var sessionKeys [][]byte
 	var sessionKeyError error
-	for rest := message; ; {
-		var tag byte
-		var body []byte
-		var err error
-		if tag, body, rest, err = nextPacket(rest); err != nil {
+	for {
+		tag, body, rest, err := nextPacket(message)
+		if err != nil {
 			return nil, err
 		}
+		message = rest
 		switch tag {
 		case tagMarker, tagPublicKey:
 		case tagSessionKey:
@@ -54,10 +54,8 @@ func decrypt(message, passphrase []byte) ([]byte, error) {
 				sessionKeys = append(sessionKeys, key)
 			}
 		case tagEncrypted:
-			if len(sessionKeys) == 0 && sessionKeyError == nil {
-				return nil, errors.New("not encrypted with a passphrase")
-			} else if len(sessionKeys) == 0 {
-				return nil, sessionKeyError
+			if len(sessionKeys) == 0 {
+				return nil, cmp.Or(sessionKeyError, errors.New("not encrypted with a passphrase"))
 			}
 			packets, err := open(body, sessionKeys)
 			if err != nil {

@@ -11,6 +11,8 @@ import (
 // macKeys are the keys of version 4's blocks, each of which has its own.
 type macKeys [sha512.Size]byte
 
+const headerIndex = 1<<64 - 1 // in place of a block's
+
 func (h *header) macKeys(transformed []byte) macKeys {
 	return sha512.Sum512(slices.Concat(h.fields[fieldSeed], transformed, []byte{1}))
 }

@@ -117,7 +117,7 @@ func (h *header) open4(rest, transformed []byte) (x content, err error) {
 		return x, errChanged
 	}
 	keys := h.macKeys(transformed)
-	if !hmac.Equal(rest[sha256.Size:macsSize], keys.sum(1<<64-1, h.raw)) {
+	if !hmac.Equal(rest[sha256.Size:macsSize], keys.sum(headerIndex, h.raw)) {
 		return x, errPassword
 	}
 	encrypted, err := keys.readBlocks(rest[macsSize:])
@@ -141,6 +141,9 @@ func (h *header) open4(rest, transformed []byte) (x content, err error) {
 // open3 does the same for version 3: hashed, then encrypted.
 func (h *header) open3(rest, transformed []byte) (x content, err error) {
 	plain, err := h.decrypt(rest, transformed)
+	if errors.Is(err, errCut) {
+		return x, err
+	}
 	if start := h.fields[fieldStart]; err != nil || len(start) != 32 || !bytes.HasPrefix(plain, start) {
 		return x, errPassword
 	}
@@ -231,7 +234,7 @@ func seal(entries []cli.Entry, password []byte, memory uint64) ([]byte, error) {
 	}
 	modes.NewCBCEncrypter(block, iv).CryptBlocks(encrypted, encrypted)
 	keys, sum := h.macKeys(transformed), sha256.Sum256(raw)
-	return keys.appendBlocks(slices.Concat(raw, sum[:], keys.sum(1<<64-1, raw)), encrypted), nil
+	return keys.appendBlocks(slices.Concat(raw, sum[:], keys.sum(headerIndex, raw)), encrypted), nil
 }
 
 func appendField(b []byte, kind byte, data []byte) []byte {
