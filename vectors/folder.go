@@ -43,7 +43,7 @@ var knownFiles = map[string]knownFile{
 
 // notRun lists known files, or folders of them, that have no parser here.
 var notRun = map[string]string{
-	"realworld": "password safes",
+	"realworld": "password safes, which the examples open",
 	"rs":        "Reed-Solomon codes",
 }
 
