@@ -1,4 +1,4 @@
-.PHONY: all test test-native ci emulate emulate-record emulate-wrong model generate compare plan-check plots bench
+.PHONY: all test test-native ci emulate emulate-md emulate-record emulate-wrong model generate compare plan-check plots bench
 
 all: test
 
@@ -10,6 +10,10 @@ test:
 # The kernels' tests on processors that this machine is not, and instruction counts (emulate/README.md).
 emulate:
 	go run ./emulate $(ARGS)
+
+# Package raid6 against Linux's md: arrays that mdadm makes in an emulated machine.
+emulate-md:
+	TWOGATHER_TEST_MDADM=1 go test -count=1 -v -run '^TestMdadm$$' -exec 'go tool x86 --cpu avx2 --arrays' ./raid6
 
 # The figures that make emulate compares with, anew.
 emulate-record:

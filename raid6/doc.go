@@ -15,5 +15,6 @@
 // the environment variables that change the choice for a process; kernels have Linux's names, such as avx2x4, and those with
 // GFNI names like avx2-gfnix4. With the build tag purego, and on processors other than amd64, everything is Go.
 //
-// The algorithm is described in H. P. Anvin: The mathematics of RAID-6.
+// The algorithm is described in H. P. Anvin: The mathematics of RAID-6. The package is checked against arrays made by mdadm:
+// it verifies and repairs what md wrote, and md what it wrote.
 package raid6

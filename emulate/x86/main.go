@@ -39,6 +39,7 @@ func run() int {
 	cpu := flags.String("cpu", "avx512", "the processor: "+names()+", or a model of Bochs'")
 	limit := flags.Duration("limit", 20*time.Minute, "stop after this time")
 	memory := flags.Int("memory", 512, "the machine's memory in MiB")
+	arrays := flags.Bool("arrays", false, "a machine with mdadm, RAM disks, and what the kernel needs for RAID-6")
 	prepare := flags.Bool("prepare", false, "only fill the cache folder")
 	verbose := flags.Bool("v", false, "timings, and the emulator's last words, on standard error")
 	flags.Func("env", "a variable NAME=VALUE for the programs; repeatable", func(s string) error {
@@ -89,7 +90,7 @@ func run() int {
 		fmt.Fprintln(os.Stderr, "x86: no program; x86 -help lists the options")
 		return 2
 	}
-	m := bochs.Machine{Processor: bochs.Find(*cpu), Megabytes: *memory}
+	m := bochs.Machine{Processor: bochs.Find(*cpu), Megabytes: *memory, Arrays: *arrays}
 	if *verbose {
 		m.Verbose = os.Stderr
 	}

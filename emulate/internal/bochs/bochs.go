@@ -52,6 +52,7 @@ func Find(name string) Processor {
 type Machine struct {
 	Processor
 	Megabytes int
+	Arrays    bool      // mdadm, 16 RAM disks of 16 MiB, and what the kernel needs for RAID-6
 	Verbose   io.Writer // if not nil, gets timings and the emulator's last words
 }
 
@@ -73,12 +74,20 @@ var (
 		Resolve: []string{"linux-image-cloud-amd64"}, Drop: []string{"lib/modules"}}
 )
 
-// Prepare fills the cache folder.
+// Prepare fills the cache folder with what machines without arrays need.
 func Prepare(ctx context.Context) (emulator, guest string, err error) {
+	return Machine{}.prepare(ctx)
+}
+
+func (m Machine) prepare(ctx context.Context) (emulator, guest string, err error) {
 	if emulator, err = tools.Get(ctx, emulatorSet); err != nil {
 		return "", "", err
 	}
-	guest, err = tools.Get(ctx, guestSet)
+	set := guestSet
+	if m.Arrays {
+		set = arraysSet
+	}
+	guest, err = tools.Get(ctx, set)
 	return emulator, guest, err
 }
 
@@ -95,7 +104,7 @@ func (m Machine) Run(ctx context.Context, programs []Program) ([]int, error) {
 	for i := range statuses {
 		statuses[i] = NotRun
 	}
-	emulator, guest, err := Prepare(ctx)
+	emulator, guest, err := m.prepare(ctx)
 	if err != nil {
 		return statuses, err
 	}
@@ -220,6 +229,13 @@ func (m Machine) image(ctx context.Context, dir, guest string, programs []Progra
 	}
 	if err := add("init", program, init); err != nil {
 		return nil, err
+	}
+	if m.Arrays {
+		files, err := arraysFiles(guest, strings.TrimPrefix(filepath.Base(kernels[0]), "vmlinuz-"))
+		if err != nil {
+			return nil, err
+		}
+		root = append(root, files...)
 	}
 	for i, p := range programs {
 		t := fmt.Sprintf("t/%d", i)

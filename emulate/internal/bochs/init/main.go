@@ -1,10 +1,11 @@
 //go:build linux
 
-// Command init is process 1 of the guest: it mounts the pseudo file systems, runs one program after the other, sends
-// their output and exit statuses through the second serial port (see frame.go in the folder above), and powers the
-// machine off.
+// Command init is process 1 of the guest: it mounts the pseudo file systems, loads the kernel's modules if there are any,
+// runs one program after the other, sends their output and exit statuses through the second serial port (see frame.go in
+// the folder above), and powers the machine off.
 //
-// /t holds the programs, a folder each, by number: bin, the NUL-separated args and env, and the working folder cwd.
+// /modules holds the modules, which load in the order of their names. /t holds the programs, a folder each, by number:
+// bin, the NUL-separated args and env, and the working folder cwd.
 package main
 
 import (
@@ -13,11 +14,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // A sender frames what is written to it.
@@ -38,6 +42,16 @@ func main() {
 		os.MkdirAll(m[1], 0o755)
 		if err := syscall.Mount(m[0], m[1], m[0], 0, ""); err != nil {
 			complain("mount", m[1], err)
+		}
+	}
+	modules, _ := filepath.Glob("/modules/*") // sorted
+	for _, m := range modules {
+		b, err := os.ReadFile(m)
+		if err == nil {
+			err = unix.InitModule(b, "")
+		}
+		if err != nil {
+			complain(m, err)
 		}
 	}
 	port, err := os.OpenFile("/dev/ttyS1", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -82,7 +96,7 @@ func raw(f *os.File) {
 // run returns the exit status as a shell would.
 func run(dir string, out *sender) int {
 	cmd := exec.Command(dir+"/bin", fields(dir+"/args")...)
-	cmd.Env = append([]string{"PATH=/", "HOME=/tmp", "TMPDIR=/tmp", "GOTRACEBACK=all"}, fields(dir+"/env")...)
+	cmd.Env = append([]string{"PATH=/:/sbin", "HOME=/tmp", "TMPDIR=/tmp", "GOTRACEBACK=all"}, fields(dir+"/env")...)
 	cmd.Dir = dir + "/cwd"
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = 10 * time.Second // for what it leaves running
