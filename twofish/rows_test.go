@@ -15,6 +15,7 @@ import (
 // A sourceRow is a row of a kernel table as the source has it, of any architecture, with the functions it names.
 type sourceRow struct {
 	name         string
+	batch        int // 0 if it is not a number in the source
 	constantTime bool
 	functions    []string // encrypt…, decrypt…, cbcEncrypt…, in the order of the source
 }
@@ -50,6 +51,10 @@ func sourceRows(t *testing.T) []sourceRow {
 				case key.Name == "Name":
 					if text, ok := field.Value.(*ast.BasicLit); ok {
 						row.name, _ = strconv.Unquote(text.Value)
+					}
+				case key.Name == "Batch":
+					if text, ok := field.Value.(*ast.BasicLit); ok {
+						row.batch, _ = strconv.Atoi(text.Value)
 					}
 				case key.Name == "ConstantTime":
 					value, ok := field.Value.(*ast.Ident)
@@ -94,7 +99,7 @@ func TestSourceRows(t *testing.T) {
 	for i := range kernels {
 		k := &kernels[i]
 		r, ok := rows[k.Name]
-		if !ok || r.constantTime != k.ConstantTime || r.function("encrypt") == "" || r.function("decrypt") == "" {
+		if !ok || r.constantTime != k.ConstantTime || r.batch != k.Batch && r.batch != 0 || r.function("encrypt") == "" || r.function("decrypt") == "" {
 			t.Errorf("%s, constant-time %v, reads as %v", k.Name, k.ConstantTime, r)
 		}
 	}

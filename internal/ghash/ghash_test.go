@@ -278,6 +278,9 @@ func TestPaths(t *testing.T) {
 			}
 			t.Logf("%s, %d blocks: %d instructions", name, blocks, steps)
 		}
+		if lines := f.Unvisited(); len(lines) > 0 {
+			t.Errorf("%s: not walked:\n%s", name, strings.Join(lines, "\n"))
+		}
 	}
 }
 

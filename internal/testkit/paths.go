@@ -18,8 +18,9 @@ import (
 // memory outside the frame holds, only that it is secret. A secret in an address or in the condition of a branch ends the
 // walk. What vector registers hold is always secret; what is stored in the frame keeps what it is.
 //
+// Whatever the machine was not told of ends the walk, too: instructions, forms of operands, calls, branches to elsewhere.
 // It trusts the assembler, and the comments of words that the assembler does not know, which another test compares with
-// binutils.
+// binutils. A walk sees one way through the function; [AssemblyFunction.Unvisited] says what all walks have left out.
 
 // What ends a walk.
 var (
@@ -49,9 +50,102 @@ type AssemblyFunction struct {
 
 type pathInstruction struct {
 	op       string
-	operands []string
+	operands []pathOperand
 	comment  string
 	where    string
+	visited  bool
+}
+
+// A pathOperand is an operand taken apart.
+type pathOperand struct {
+	text string
+	kind operandKind
+	n    uint64 // the number, or the offset
+	// Of memory and addresses: symbol+n(base)(index*scale).
+	symbol, base, index string
+	scale               uint64
+}
+
+type operandKind int
+
+const (
+	otherOperand   operandKind = iota // a label, a pair of registers, or unknown
+	numberOperand                     // $1
+	addressOperand                    // $8(SP)
+	memoryOperand                     // 8(SP)
+	generalOperand                    // a general register
+	byteOperand                       // one of its lower two bytes
+	vectorOperand                     // a vector or mask register, or an element of one
+	vectorsOperand                    // a list of them
+)
+
+var (
+	memoryText  = regexp.MustCompile(`^(?:([A-Za-z_·]\w*(?:<>)?)?([-+]?(?:0x[0-9a-f]+|\d+))?)?\((\w+)\)(?:\((\w+)(?:\*(\d))?\))?$`)
+	generalText = regexp.MustCompile(`^(AX|BX|CX|DX|SI|DI|BP|SP|RSP|ZR|R\d+)$`)
+	byteText    = regexp.MustCompile(`^[ABCD][LH]$`)
+	vectorText  = regexp.MustCompile(`^([XYZKVF]\d+|V\d+\.\w+(\[\d+\])?)$`)
+	vectorsText = regexp.MustCompile(`^\[V\d+\.\w+(, V\d+\.\w+)*\]$`)
+)
+
+func parseOperand(text string) pathOperand {
+	o := pathOperand{text: text}
+	if constant, ok := strings.CutPrefix(text, "$"); ok {
+		digits, inverted := strings.CutPrefix(constant, "~")
+		n, err := strconv.ParseInt(digits, 0, 64)
+		o.n = uint64(n)
+		if err != nil {
+			o.n, err = strconv.ParseUint(digits, 0, 64)
+		}
+		switch {
+		case err == nil && inverted:
+			o.kind, o.n = numberOperand, ^o.n
+		case err == nil:
+			o.kind = numberOperand
+		case o.parseMemory(constant):
+			o.kind = addressOperand
+		}
+		return o
+	}
+	switch {
+	case generalText.MatchString(text):
+		o.kind = generalOperand
+	case byteText.MatchString(text):
+		o.kind = byteOperand
+	case vectorText.MatchString(text):
+		o.kind = vectorOperand
+	case vectorsText.MatchString(text):
+		o.kind = vectorsOperand
+	case o.parseMemory(text):
+		o.kind = memoryOperand
+	}
+	return o
+}
+
+// parseMemory reads an address. The frame under a name, x-8(SP), is not known: it would be the same memory twice.
+func (o *pathOperand) parseMemory(text string) bool {
+	p := memoryText.FindStringSubmatch(text)
+	if p == nil {
+		return false
+	}
+	o.symbol, o.base, o.index = p[1], p[3], p[4]
+	if p[2] != "" {
+		n, err := strconv.ParseInt(p[2], 0, 64)
+		if err != nil {
+			return false
+		}
+		o.n = uint64(n)
+	}
+	o.scale = 1
+	if p[5] != "" {
+		o.scale = uint64(p[5][0] - '0')
+	}
+	switch {
+	case o.index != "" && !generalText.MatchString(o.index) && !vectorText.MatchString(o.index):
+		return false
+	case o.base == "FP" || o.base == "SB":
+		return o.symbol != ""
+	}
+	return o.symbol == "" && generalText.MatchString(o.base)
 }
 
 var textLine = regexp.MustCompile(`^TEXT\s+·(\w+)\(SB\)`)
@@ -103,14 +197,17 @@ func ParseAssembly(file, text string) map[string]*AssemblyFunction {
 		if line == "" || f == nil {
 			continue
 		}
-		op, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
-		f.code = append(f.code, pathInstruction{op, splitOperands(rest), strings.TrimSpace(comment), fmt.Sprintf("%s:%d: %s", file, number, line)})
+		in := pathInstruction{comment: strings.TrimSpace(comment), where: fmt.Sprintf("%s:%d: %s", file, number, line)}
+		if op, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " "); !strings.ContainsAny(line, ";:/\\") {
+			in.op, in.operands = op, splitOperands(rest)
+		} // else more than an instruction, and unknown
+		f.code = append(f.code, in)
 	}
 	return functions
 }
 
 // splitOperands splits at commas outside brackets.
-func splitOperands(s string) (operands []string) {
+func splitOperands(s string) (operands []pathOperand) {
 	depth, start := 0, 0
 	for i, c := range s + "," {
 		switch c {
@@ -121,13 +218,23 @@ func splitOperands(s string) (operands []string) {
 		case ',':
 			if operand := strings.TrimSpace(s[start:i]); depth == 0 {
 				if operand != "" {
-					operands = append(operands, operand)
+					operands = append(operands, parseOperand(operand))
 				}
 				start = i + 1
 			}
 		}
 	}
 	return operands
+}
+
+// Unvisited returns the lines that no walk has come to.
+func (f *AssemblyFunction) Unvisited() (lines []string) {
+	for i := range f.code {
+		if in := &f.code[i]; !in.visited {
+			lines = append(lines, in.where)
+		}
+	}
+	return lines
 }
 
 // A pathMachine walks one function. The frame is all the memory that it remembers.
@@ -157,6 +264,7 @@ func (f *AssemblyFunction) Walk(args ...uint64) (steps int, err error) {
 		registers: make(map[string]pathValue),
 		frame:     make(map[uint64]pathValue),
 		symbols:   make(map[string]uint64),
+		flags:     true,
 	}
 	for i, v := range args {
 		m.store(arguments+uint64(8*i), pathValue{n: v}, 8)
@@ -166,17 +274,18 @@ func (f *AssemblyFunction) Walk(args ...uint64) (steps int, err error) {
 		stack = "RSP"
 	}
 	m.registers[stack] = pathValue{n: frameStart}
+	follow := m.amd64
+	if f.arm {
+		follow = m.arm64
+	}
 	for at := 0; at < len(f.code); steps++ {
 		if steps > 500_000 {
 			return steps, errors.New("goes on and on")
 		}
 		in := &f.code[at]
-		if in.op == "RET" {
+		in.visited = true
+		if in.op == "RET" && len(in.operands) == 0 {
 			return steps, nil
-		}
-		follow := m.amd64
-		if f.arm {
-			follow = m.arm64
 		}
 		next, err := follow(in, at)
 		if err != nil {
@@ -187,58 +296,40 @@ func (f *AssemblyFunction) Walk(args ...uint64) (steps int, err error) {
 	return steps, errors.New("no end")
 }
 
-var memoryOperand = regexp.MustCompile(`^(?:([A-Za-z_·]\w*(?:<>)?)?([-+]?(?:0x[0-9a-f]+|\d+))?)?\((\w+)\)(?:\((\w+)(?:\*(\d))?\))?$`)
-
-var vectorRegister = regexp.MustCompile(`^([XYZKVF]\d+|V\d+\.[\w\[\]]+)$`)
-
-var generalRegister = regexp.MustCompile(`^(AX|BX|CX|DX|SI|DI|BP|SP|RSP|ZR|R\d+)$`)
-
-// address returns the address of a memory operand; ok is false for any other. A name in front of (FP) is an argument's.
-func (m *pathMachine) address(operand string) (address pathValue, ok bool) {
-	p := memoryOperand.FindStringSubmatch(operand)
-	if p == nil {
-		return pathValue{}, false
-	}
-	var offset uint64
-	if p[2] != "" {
-		n, err := strconv.ParseInt(p[2], 0, 64)
-		if err != nil {
-			return pathValue{}, false
-		}
-		offset = uint64(n)
-	}
-	switch p[3] {
-	case "FP":
-		address = pathValue{n: arguments + offset}
-	case "SB":
-		base, known := m.symbols[p[1]]
+// address returns the address of memory.
+func (m *pathMachine) address(o *pathOperand) (address pathValue, err error) {
+	switch {
+	case o.kind != memoryOperand && o.kind != addressOperand:
+		return pathValue{}, ErrUnknown
+	case o.base == "FP": // the symbol is an argument's name
+		address = pathValue{n: arguments}
+	case o.base == "SB":
+		base, known := m.symbols[o.symbol]
 		if !known {
 			base = 0x5_0000_0000 + uint64(len(m.symbols))<<16
-			m.symbols[p[1]] = base
+			m.symbols[o.symbol] = base
 		}
-		address = pathValue{n: base + offset}
+		address = pathValue{n: base}
 	default:
-		if !generalRegister.MatchString(p[3]) {
-			return pathValue{}, false
-		}
-		address = m.read(p[3])
-		address.n += offset
+		address = m.read(o.base)
 	}
-	if p[4] != "" {
-		scale := uint64(1)
-		if p[5] != "" {
-			scale = uint64(p[5][0] - '0')
-		}
-		index := pathValue{secret: true} // a vector's
-		if generalRegister.MatchString(p[4]) {
-			index = m.read(p[4])
-		}
-		address = address.with(index, func(a, b uint64) uint64 { return a + b*scale })
+	address.n += o.n
+	if o.index != "" {
+		address = address.with(m.read(o.index), func(a, b uint64) uint64 { return a + b*o.scale })
 	}
-	return address, true
+	return address, nil
 }
 
-// read returns the value of a register. One that nobody wrote is secret.
+// publicAddress is address of memory that is accessed.
+func (m *pathMachine) publicAddress(o *pathOperand) (uint64, error) {
+	address, err := m.address(o)
+	if err == nil && address.secret {
+		err = ErrSecret
+	}
+	return address.n, err
+}
+
+// read returns the value of a register. A vector register is secret, and one that nobody wrote.
 func (m *pathMachine) read(register string) pathValue {
 	if register == "ZR" {
 		return pathValue{}
@@ -251,40 +342,28 @@ func (m *pathMachine) read(register string) pathValue {
 }
 
 // value returns what an operand holds: size bytes of memory, a register, or a constant.
-func (m *pathMachine) value(operand string, size int) (pathValue, error) {
-	if c, ok := strings.CutPrefix(operand, "$"); ok {
-		c, inverted := strings.CutPrefix(c, "~")
-		if n, err := strconv.ParseInt(c, 0, 64); err == nil {
-			if inverted {
-				n = ^n
-			}
-			return pathValue{n: uint64(n)}, nil
-		}
-		if n, err := strconv.ParseUint(c, 0, 64); err == nil && !inverted {
-			return pathValue{n: n}, nil
-		}
-		if address, ok := m.address(c); ok {
-			return address, nil
-		}
-		return pathValue{}, ErrUnknown
-	}
-	if generalRegister.MatchString(operand) {
-		v := m.read(operand)
+func (m *pathMachine) value(o *pathOperand, size int) (pathValue, error) {
+	switch o.kind {
+	case numberOperand:
+		return pathValue{n: o.n}, nil
+	case addressOperand:
+		return m.address(o)
+	case generalOperand:
+		v := m.read(o.text)
 		if size < 8 {
 			v.n &= 1<<(8*size) - 1
 		}
 		return v, nil
-	}
-	address, ok := m.address(operand)
-	switch {
-	case !ok: // a vector, or a part of a register
+	case byteOperand, vectorOperand:
 		return pathValue{secret: true}, nil
-	case address.secret:
-		return pathValue{}, ErrSecret
+	}
+	address, err := m.publicAddress(o)
+	if err != nil {
+		return pathValue{}, err
 	}
 	v := pathValue{}
 	for i := range size {
-		b, ok := m.frame[address.n+uint64(i)]
+		b, ok := m.frame[address+uint64(i)]
 		if !ok || b.secret {
 			return pathValue{secret: true}, nil
 		}
@@ -294,25 +373,19 @@ func (m *pathMachine) value(operand string, size int) (pathValue, error) {
 }
 
 // set writes to a register or to memory.
-func (m *pathMachine) set(operand string, v pathValue, size int) error {
+func (m *pathMachine) set(o *pathOperand, v pathValue, size int) error {
 	if size < 8 {
 		v.n &= 1<<(8*size) - 1
 	}
-	if generalRegister.MatchString(operand) {
-		m.registers[operand] = v
+	if o.kind == generalOperand {
+		m.registers[o.text] = v
 		return nil
 	}
-	address, ok := m.address(operand)
-	switch {
-	case !ok && vectorRegister.MatchString(operand):
-		return nil
-	case !ok:
-		return ErrUnknown
-	case address.secret:
-		return ErrSecret
+	address, err := m.publicAddress(o)
+	if err == nil {
+		m.store(address, v, size)
 	}
-	m.store(address.n, v, size)
-	return nil
+	return err
 }
 
 // store keeps what is stored in the frame. More than eight bytes are secret.
@@ -329,7 +402,7 @@ func (m *pathMachine) compare(a, b pathValue) {
 }
 
 // branch returns where a conditional branch goes.
-func (m *pathMachine) branch(condition, label string, at int) (int, error) {
+func (m *pathMachine) branch(condition string, label *pathOperand, at int) (int, error) {
 	switch {
 	case m.flags:
 		return 0, ErrSecret
@@ -340,8 +413,8 @@ func (m *pathMachine) branch(condition, label string, at int) (int, error) {
 }
 
 // jump returns where a branch goes.
-func (m *pathMachine) jump(label string, taken bool, at int) (int, error) {
-	to, ok := m.f.labels[label]
+func (m *pathMachine) jump(label *pathOperand, taken bool, at int) (int, error) {
+	to, ok := m.f.labels[label.text]
 	switch {
 	case !ok:
 		return 0, ErrUnknown
@@ -374,158 +447,183 @@ var arithmetic = map[string]func(a, b uint64) uint64{
 	"SHL": func(a, b uint64) uint64 { return a << (b & 63) }, "SHR": func(a, b uint64) uint64 { return a >> (b & 63) },
 }
 
+// Instructions on general registers whose results the machine knows to be secret if an operand is, and of which it knows
+// nothing else: of each, the operands are all it reads, and the last one and the flags all it writes.
+var secretOps = regexp.MustCompile(`^(BEXTR|RORX|ROL|ROR|SAR)[LQ]$|^MOVBLZX$|^(TEST|CMP)B$`)
+
 func (m *pathMachine) amd64(in *pathInstruction, at int) (next int, err error) {
 	ops := in.operands
-	if in.op == "JMP" {
-		return m.jump(ops[0], true, at)
+	if len(ops) == 1 {
+		if in.op == "JMP" {
+			return m.jump(&ops[0], true, at)
+		}
+		if condition, ok := jumps[in.op]; ok {
+			return m.branch(condition, &ops[0], at)
+		}
 	}
-	if name, ok := jumps[in.op]; ok {
-		return m.branch(name, ops[0], at)
+	if amd64Vectors.MatchString(in.op) || in.op == "MOVQ" && slices.ContainsFunc(ops, isVector) {
+		return at + 1, m.vector(in)
 	}
-	if in.op[0] == 'V' || in.op[0] == 'K' || strings.HasPrefix(in.op, "PREFETCH") || slices.ContainsFunc(ops, vectorRegister.MatchString) {
-		return at + 1, m.vector(in, ops)
-	}
-	if len(ops) == 0 || in.op == "CALL" {
+	if len(ops) == 0 {
 		return 0, ErrUnknown
 	}
-	base, size := in.op[:len(in.op)-1], 8
-	switch in.op[len(in.op)-1] {
-	case 'Q':
-	case 'L':
-		size = 4
-	default:
-		base, size = in.op, 8
+	last := &ops[len(ops)-1]
+	if secretOps.MatchString(in.op) || in.op == "SHLQ" && len(ops) == 3 {
+		return at + 1, m.secret(ops, last)
 	}
-	last := ops[len(ops)-1]
-	switch {
-	case base == "MOV":
-		v, err := m.value(ops[0], size)
-		if err != nil {
-			return 0, err
-		}
-		return at + 1, m.set(last, v, size)
-	case base == "LEA":
-		address, ok := m.address(ops[0])
-		if !ok {
+	base, size := strings.TrimSuffix(in.op, "Q"), 8
+	if base == in.op {
+		if base, size = strings.TrimSuffix(in.op, "L"), 4; base == in.op {
 			return 0, ErrUnknown
 		}
-		return at + 1, m.set(last, address, size)
-	case base == "XCHG":
-		a, err := m.value(ops[0], size)
-		b, err2 := m.value(last, size)
-		return at + 1, errors.Join(err, err2, m.set(ops[0], b, size), m.set(last, a, size))
-	case base == "CMP":
-		a, err := m.value(ops[0], size)
-		b, err2 := m.value(ops[1], size)
-		m.compare(a, b)
-		return at + 1, errors.Join(err, err2)
-	case base == "TEST":
-		a, err := m.value(ops[0], size)
-		b, err2 := m.value(ops[1], size)
-		m.compare(a.with(b, arithmetic["AND"]), pathValue{})
-		return at + 1, errors.Join(err, err2)
-	case base == "INC" || base == "DEC" || arithmetic[base] != nil && len(ops) == 2:
-		v, err := m.value(last, size)
-		if err != nil {
-			return 0, err
+	}
+	if base == "INC" || base == "DEC" {
+		base = map[string]string{"INC": "ADD", "DEC": "SUB"}[base]
+		ops = []pathOperand{{kind: numberOperand, n: 1}, *last}
+	}
+	if base == "BSWAP" || base == "BSF" {
+		v, err := m.value(&ops[0], size)
+		if base == "BSWAP" {
+			v.n = bits.ReverseBytes64(v.n) >> (64 - 8*size)
+		} else {
+			v.n, m.flags = uint64(bits.TrailingZeros64(v.n)), true
 		}
-		operand, f := pathValue{n: 1}, arithmetic[map[string]string{"INC": "ADD", "DEC": "SUB"}[base]]
-		if f == nil {
-			f = arithmetic[base]
-			if operand, err = m.value(ops[0], size); err != nil {
-				return 0, err
-			}
-		}
-		if base == "XOR" && ops[0] == last {
-			v, operand = pathValue{}, pathValue{} // however secret
-		}
-		v = v.with(operand, f)
-		if size == 4 {
-			v.n = uint64(uint32(v.n))
-		}
-		m.compare(v, pathValue{})
-		m.zeroOnly = true
-		return at + 1, m.set(last, v, size)
-	case base == "BSWAP":
-		v, err := m.value(last, size)
-		v.n = bits.ReverseBytes64(v.n) >> (64 - 8*size)
 		return at + 1, errors.Join(err, m.set(last, v, size))
 	}
-	// Whatever else makes a secret out of secrets.
+	if len(ops) != 2 {
+		return 0, ErrUnknown
+	}
+	if base == "LEA" {
+		address, err := m.address(&ops[0])
+		return at + 1, errors.Join(err, m.set(last, address, size))
+	}
+	b, err := m.value(&ops[0], size)
+	if err != nil {
+		return 0, err
+	}
+	if base == "MOV" {
+		return at + 1, m.set(last, b, size)
+	}
+	a, err := m.value(last, size)
+	if err != nil {
+		return 0, err
+	}
+	// Signs, for comparisons.
+	extend := func(v pathValue) pathValue {
+		if size == 4 {
+			v.n = uint64(int32(v.n))
+		}
+		return v
+	}
+	switch {
+	case base == "XCHG":
+		return at + 1, errors.Join(m.set(&ops[0], a, size), m.set(last, b, size))
+	case base == "CMP": // the first operand is the left one here
+		m.compare(extend(b), extend(a))
+		return at + 1, nil
+	case base == "TEST":
+		m.compare(extend(a.with(b, arithmetic["AND"])), pathValue{})
+		return at + 1, nil
+	case arithmetic[base] == nil:
+		return 0, ErrUnknown
+	case base == "XOR" && ops[0].text == last.text:
+		a, b = pathValue{}, pathValue{} // however secret
+	}
+	v := a.with(b, arithmetic[base])
+	if m.compare(extend(v), pathValue{}); base == "SUB" {
+		m.compare(extend(a), extend(b))
+	}
+	m.zeroOnly = base != "SUB" || in.op[0] == 'D' // DEC leaves the carry
+	return at + 1, m.set(last, v, size)
+}
+
+// secret looks at an instruction of secretOps.
+func (m *pathMachine) secret(ops []pathOperand, last *pathOperand) error {
 	secret := false
-	for _, operand := range ops {
-		v, err := m.value(operand, size)
+	for i := range ops {
+		v, err := m.value(&ops[i], 8)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		secret = secret || v.secret
 	}
 	if !secret {
-		return 0, ErrUnknown
+		return ErrUnknown
 	}
 	m.flags = true
-	if len(last) == 2 && (last[1] == 'L' || last[1] == 'H') {
-		last = last[:1] + "X"
+	if last.kind == byteOperand {
+		m.registers[last.text[:1]+"X"] = pathValue{secret: true}
+		return nil
 	}
-	return at + 1, m.set(last, pathValue{secret: true}, size)
+	return m.set(last, pathValue{secret: true}, 8)
 }
 
-// flagSetters are vector instructions that leave something in the flags.
-var flagSetters = regexp.MustCompile(`^(V?PTEST$|VTESTP|V?U?COMIS|KO?R?TEST|KTEST)`)
+func isVector(o pathOperand) bool { return o.kind == vectorOperand }
+
+// Vector instructions. They read and write what their operands say and nothing else but flags, those in flagSetters.
+var (
+	amd64Vectors = regexp.MustCompile(`^(MOVOU?|VMOV[DQ]|V?(` +
+		`MOVDQ[AU](8|16|32|64)?|P(ADD|BLEND|BROADCAST|CMPEQ|EXTR|INSR)[BWDQ]|P(AND|OR|XOR)[DQ]?|PBLENDVB|` +
+		`PCLMULQDQ|PSHUF[BD]|PS[LR]L(W|D|Q|DQ)|PUNPCK[LH](BW|WD|DQ|QDQ)|PTEST)|` +
+		`V(ALIGN[DQ]|(BROADCAST|INSERT|EXTRACT)[IF](128|32X4|64X2|64X4)|GF2P8AFFINEQB|PERM[DQ]|PERM2I128|PERM[IT]2[BW]|` +
+		`PGATHERDD|PMOVB2M|PRO[LR]D|PTERNLOG[DQ]|PTESTMW|ZEROUPPER)|` +
+		`K(MOV|TEST|ORTEST)[BWDQ]|PREFETCHT0)(\.BCST)?$`)
+	arm64Vectors = regexp.MustCompile(`^(FMOV[DQ]|V(LD|ST)[1-4]R?(\.P)?|` +
+		`V(ADD|AND|DUP|EOR|EXT|MOVI?|PMULL2?|REV32|REV64|SLI|SRI|SUB|TBL|USHR|UZP[12]|ZIP[12]))$`)
+	flagSetters = regexp.MustCompile(`^(V?PTEST|K(OR)?TEST.)$`)
+)
 
 // vector looks at the addresses of a vector instruction. What it writes is secret.
-func (m *pathMachine) vector(in *pathInstruction, ops []string) error {
+func (m *pathMachine) vector(in *pathInstruction) error {
 	if flagSetters.MatchString(in.op) {
 		m.flags = true
 	}
 	op, postIncrement := strings.CutSuffix(in.op, ".P")
-	store := strings.HasPrefix(op, "VST")
-	for i, operand := range ops {
-		last := i == len(ops)-1
-		if generalRegister.MatchString(operand) {
+	masked := false
+	for i, o := range in.operands {
+		masked = masked || isVector(o) && o.text[0] == 'K' && i < len(in.operands)-1
+	}
+	for i, o := range in.operands {
+		last := i == len(in.operands)-1
+		switch o.kind {
+		case generalOperand:
 			if last {
-				m.registers[operand] = pathValue{secret: true}
+				m.registers[o.text] = pathValue{secret: true}
 			}
 			continue
-		}
-		p := memoryOperand.FindStringSubmatch(operand)
-		if p == nil {
+		case numberOperand, vectorOperand, vectorsOperand:
 			continue
-		}
-		access := operand
-		if postIncrement {
-			access = "(" + p[3] + ")"
-		}
-		address, ok := m.address(access)
-		switch {
-		case !ok && vectorRegister.MatchString(p[4]):
-			return ErrSecret
-		case !ok:
+		case memoryOperand:
+		default:
 			return ErrUnknown
-		case address.secret:
-			return ErrSecret
 		}
-		if last && (store || !m.f.arm || op == "FMOVQ" || op == "FMOVD") {
-			if err := m.set(access, pathValue{secret: true}, storeSize(op, ops)); err != nil {
-				return err
-			}
+		if masked && op[0] != 'K' {
+			return ErrSecret // which bytes are accessed
+		}
+		access := o
+		if postIncrement {
+			access.n, access.index = 0, ""
+		}
+		address, err := m.publicAddress(&access)
+		if err != nil {
+			return err
+		}
+		if last && (!m.f.arm || strings.HasPrefix(op, "VST") || strings.HasPrefix(op, "FMOV")) {
+			m.store(address, pathValue{secret: true}, storeSize(op, in.operands))
 		}
 		if postIncrement {
-			v, err := m.value("$"+p[2], 8)
-			if p[4] != "" {
-				v, err = m.value(p[4], 8)
+			step := pathValue{n: o.n}
+			if o.index != "" {
+				step = m.read(o.index)
 			}
-			if err != nil {
-				return err
-			}
-			m.registers[p[3]] = m.read(p[3]).with(v, arithmetic["ADD"])
+			m.registers[o.base] = m.read(o.base).with(step, arithmetic["ADD"])
 		}
 	}
 	return nil
 }
 
 // storeSize is how many bytes a vector instruction stores, or more.
-func storeSize(op string, operands []string) int {
+func storeSize(op string, operands []pathOperand) int {
 	switch op {
 	case "VMOVD":
 		return 4
@@ -535,91 +633,95 @@ func storeSize(op string, operands []string) int {
 		return 16
 	}
 	size := 0
-	for _, operand := range operands {
-		switch operand[0] {
+	for _, o := range operands {
+		switch o.text[0] {
 		case 'X':
 			size = max(size, 16)
 		case 'Y':
 			size = max(size, 32)
-		case 'Z', '[': // four registers at most
-			size = 64
 		}
+	}
+	if size == 0 || slices.ContainsFunc(operands, func(o pathOperand) bool { return o.text[0] == 'Z' }) {
+		return 64 // of arm64's registers, four at most
 	}
 	return size
 }
 
-var armRegister = regexp.MustCompile(`\b([xw]\d+|[xw]zr|sp)\b|\[`)
+// wordText is an instruction between vector registers.
+var wordText = regexp.MustCompile(`^[a-z]\w* v\d+\.\d+[bhsd](, (v\d+\.\d+[bhsd]|#\d+))*$`)
 
 func (m *pathMachine) arm64(in *pathInstruction, at int) (next int, err error) {
 	ops := in.operands
-	switch in.op {
-	case "WORD":
-		// Between vector registers, by its comment.
-		if in.comment == "" || armRegister.MatchString(in.comment) || strings.HasPrefix(in.comment, "b") {
-			return 0, ErrUnknown
-		}
+	if arm64Vectors.MatchString(in.op) {
+		return at + 1, m.vector(in)
+	}
+	if in.op == "WORD" && wordText.MatchString(in.comment) {
 		return at + 1, nil
-	case "B", "JMP":
-		return m.jump(ops[0], true, at)
-	case "CBZ", "CBNZ":
-		v, err := m.value(ops[0], 8)
-		if err != nil {
-			return 0, err
+	}
+	switch len(ops) {
+	case 1:
+		if in.op == "B" || in.op == "JMP" {
+			return m.jump(&ops[0], true, at)
 		}
-		if v.secret {
+		if condition, ok := strings.CutPrefix(in.op, "B"); ok && conditions[condition] != nil {
+			return m.branch(condition, &ops[0], at)
+		}
+		return 0, ErrUnknown
+	case 2, 3:
+	default:
+		return 0, ErrUnknown
+	}
+	if in.op == "LDP" || in.op == "STP" {
+		memory, pair := &ops[0], ops[1].text
+		if in.op == "STP" {
+			memory, pair = &ops[1], ops[0].text
+		}
+		address, err := m.publicAddress(memory)
+		registers := splitOperands(strings.Trim(pair, "()"))
+		if err != nil || len(ops) != 2 || len(registers) != 2 {
+			return 0, errors.Join(err, ErrUnknown)
+		}
+		if in.op == "LDP" { // secret even from the frame
+			secret := pathValue{secret: true}
+			return at + 1, errors.Join(m.set(&registers[0], secret, 8), m.set(&registers[1], secret, 8))
+		}
+		m.store(address, pathValue{secret: true}, 16)
+		return at + 1, nil
+	}
+	size := 8
+	if in.op == "MOVWU" || in.op == "REVW" {
+		size = 4
+	}
+	b, err := m.value(&ops[0], size)
+	if err != nil {
+		return 0, err
+	}
+	last := &ops[len(ops)-1]
+	if f := arithmetic[in.op]; f != nil {
+		a, err := m.value(&ops[1], 8)
+		return at + 1, errors.Join(err, m.set(last, a.with(b, f), 8))
+	}
+	if len(ops) == 3 {
+		return 0, ErrUnknown
+	}
+	switch in.op {
+	case "CBZ", "CBNZ":
+		if b.secret {
 			return 0, ErrSecret
 		}
-		return m.jump(ops[1], (v.n == 0) == (in.op == "CBZ"), at)
+		return m.jump(last, (b.n == 0) == (in.op == "CBZ"), at)
 	case "CMP":
-		b, err := m.value(ops[0], 8)
-		a, err2 := m.value(ops[1], 8)
+		a, err := m.value(last, 8)
 		m.compare(a, b)
-		return at + 1, errors.Join(err, err2)
+		return at + 1, err
+	case "REVW":
+		b.n = uint64(bits.ReverseBytes32(uint32(b.n)))
+		return at + 1, m.set(last, b, 8)
 	case "MOVD", "MOVWU":
-		size := map[string]int{"MOVD": 8, "MOVWU": 4}[in.op]
-		v, err := m.value(ops[0], size)
-		if err != nil {
-			return 0, err
-		}
-		if generalRegister.MatchString(ops[1]) {
+		if last.kind == generalOperand {
 			size = 8
 		}
-		return at + 1, m.set(ops[1], v, size)
-	case "REVW":
-		v, err := m.value(ops[0], 4)
-		v.n = uint64(bits.ReverseBytes32(uint32(v.n)))
-		return at + 1, errors.Join(err, m.set(ops[1], v, 8))
-	case "LDP", "STP":
-		memory, pair := ops[0], ops[1]
-		if in.op == "STP" {
-			memory, pair = pair, memory
-		}
-		first, second, ok := strings.Cut(strings.Trim(pair, "()"), ", ")
-		address, isMemory := m.address(memory)
-		switch {
-		case !ok || !isMemory:
-			return 0, ErrUnknown
-		case address.secret:
-			return 0, ErrSecret
-		case in.op == "LDP":
-			secret := pathValue{secret: true} // even from the frame
-			return at + 1, errors.Join(m.set(first, secret, 8), m.set(second, secret, 8))
-		}
-		return at + 1, m.set(memory, pathValue{secret: true}, 16)
-	}
-	if f := arithmetic[in.op]; f != nil {
-		b, err := m.value(ops[0], 8)
-		a, err2 := m.value(ops[len(ops)-2], 8)
-		if len(ops) == 2 {
-			a, err2 = m.value(ops[1], 8)
-		}
-		return at + 1, errors.Join(err, err2, m.set(ops[len(ops)-1], a.with(b, f), 8))
-	}
-	if condition, ok := strings.CutPrefix(in.op, "B"); ok && conditions[condition] != nil {
-		return m.branch(condition, ops[0], at)
-	}
-	if in.op[0] == 'V' || in.op == "FMOVQ" || in.op == "FMOVD" {
-		return at + 1, m.vector(in, ops)
+		return at + 1, m.set(last, b, size)
 	}
 	return 0, ErrUnknown
 }

@@ -42,11 +42,57 @@ func TestPathMachine(t *testing.T) {
 		{"a_arm64.s", "MOVD s+0(FP), R0; VMOV V0.S[0], R1; ADD R1, R0; FMOVQ (R0), F0", ErrSecret},
 		{"a_arm64.s", "WORD $0x6e379fd7 // pmul v23.16b, v30.16b, v23.16b", nil},
 		{"a_arm64.s", "WORD $0x38606800 // ldrb w0, [x0, x0]", ErrUnknown},
+		// Flags that nobody set, and that instructions between vectors set.
+		{"a.s", "JEQ l; l:", ErrSecret},
+		{"a.s", "VPCMPISTRI $0, X0, X1; JCS l; l:", ErrUnknown},
+		{"a_arm64.s", "CMP $0, ZR; WORD $0x1e212000 // fcmp s0, s1; BEQ l; l:", ErrUnknown},
+		// Results that no operand names.
+		{"a.s", "MOVQ s+0(FP), DI; MOVQ $0, AX; MOVQ (DI), CX; MULQ CX; MOVL (DI)(AX*1), BX", ErrUnknown},
+		{"a.s", "MOVQ s+0(FP), DI; MOVQ $0, AX; MOVQ (DI), DX; MULXQ DX, AX, BX; MOVL (DI)(AX*1), BX", ErrUnknown},
+		{"a.s", "MOVQ s+0(FP), DI; MOVQ $0, CX; VMOVDQU (DI), X0; VPCMPISTRI $0, X0, X1; MOVL (DI)(CX*1), BX", ErrUnknown},
+		{"a.s", "MOVQ s+0(FP), DI; MOVQ (DI), AX; PUSHQ AX", ErrUnknown},
+		// Addresses that no operand shows, or not in the usual form.
+		{"a.s", "MOVQ s+0(FP), DI; MOVQ (DI), AX; BTQ AX, (DI)", ErrUnknown},
+		{"a.s", "VMASKMOVDQU X0, X1", ErrUnknown},
+		{"a.s", "MOVQ s+0(FP), DI; MOVQ (DI), AX; MOVL 0(AX*4), BX", ErrUnknown},
+		{"a.s", "MOVQ s+0(FP), DI; MOVQ (DI), AX; VMOVDQU 0(AX*8), Y0", ErrUnknown},
+		{"a_arm64.s", "MOVD s+0(FP), R0; MOVD (R0), R1; MOVD (R0)(R1<<3), R2", ErrUnknown},
+		{"a_arm64.s", "MOVD s+0(FP), R0; MOVD (R0), R1; FMOVQ (R0)(R1<<4), F0", ErrUnknown},
+		{"a.s", "MOVQ s+0(FP), DI; KMOVQ (DI), K1; VMOVDQU8 (DI), K1, Z0", ErrSecret},
+		{"a.s", "MOVQ s+0(FP), DI; KMOVQ (DI), K1; VPTESTMW (DI), Z1, K1", nil},
+		// Secrets by way of the frame: from masks, from elements, under another name.
+		{"a.s", "MOVQ s+0(FP), DI; MOVQ DI, 32(SP); KMOVQ K1, 32(SP); MOVQ 32(SP), AX; VMOVDQU (AX), Y0", ErrSecret},
+		{"a_arm64.s", "MOVD s+0(FP), R0; MOVD R0, 32(RSP); ADD $32, RSP, R1; VST1 V0.D[0], (R1); MOVD 32(RSP), R2; VLD1 (R2), [V0.B16]", ErrSecret},
+		{"a_arm64.s", "MOVD s+0(FP), R0; MOVD R0, 32(RSP); ADD $32, RSP, R1; VST1 [V0.B16], (R1); MOVD 32(RSP), R2; VLD1 (R2), [V0.B16]", ErrSecret},
+		{"a.s", "MOVQ s+0(FP), DI; MOVQ DI, 56(SP); MOVOU X0, x-8(SP); MOVQ 56(SP), AX; VMOVDQU (AX), Y0", ErrUnknown},
+		// Elsewhere, and two instructions in a line.
+		{"a.s", "JMP ·table(SB)", ErrUnknown},
+		{"a.s", "MOVQ s+0(FP), DI; JMP DI", ErrUnknown},
+		{"a.s", "MOVQ s+0(FP), DI; MOVL (DI), AX; MOVQ DI, BX\\; MOVL (DI)(AX*4), CX", ErrUnknown},
+		{"a.s", "MOVQ s+0(FP), DI; MOVL (DI), AX; l: MOVL (DI)(AX*4), CX", ErrUnknown},
+		{"a.s", "LOOKUP(AX, BX)", ErrUnknown},
+		// A comparison with a sign, in 32 bits.
+		{"a.s", "MOVL $-1, AX; CMPL AX, $0; JLT l; CALL AX; l:", nil},
+		{"a.s", "MOVQ s+0(FP), DI; MOVQ $5, CX; SUBQ $6, CX; JAE l; RET; l:; MOVL (DI), AX; MOVL (DI)(AX*4), BX", nil},
+		{"a.s", "MOVQ s+0(FP), DI; MOVL (DI), AX; SHLQ $1, AX, BX; MOVL (DI)(BX*4), CX", ErrSecret},
 	} {
-		text := "TEXT ·f(SB), $64-64\n" + strings.ReplaceAll(c.code, ";", "\n") + "\nRET\n"
+		text := "TEXT ·f(SB), $64-64\n" + strings.NewReplacer("\\;", ";", ";", "\n").Replace(c.code) + "\nRET\n"
 		_, err := ParseAssembly(c.file, text)["f"].Walk(1<<32, 2<<32, 64, 64, 3<<32, 64, 64, 4<<32)
 		if !errors.Is(err, c.want) || c.want == nil && err != nil {
 			t.Errorf("%s: %v, want %v", c.code, err, c.want)
+		}
+	}
+}
+
+// TestUnvisited has an instruction that no walk comes to, and one that only the second does.
+func TestUnvisited(t *testing.T) {
+	f := ParseAssembly("a.s", "TEXT ·f(SB), $0-8\nMOVQ n+0(FP), AX\nCMPQ AX, $1\nJEQ l\nADDQ $1, AX\nRET\nMOVL (BX)(AX*4), CX\nl:\nRET\n")["f"]
+	for i, want := range []string{"a.s:7: MOVL (BX)(AX*4), CX a.s:9: RET", "a.s:7: MOVL (BX)(AX*4), CX"} {
+		if _, err := f.Walk(uint64(i)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(f.Unvisited(), " "); got != want {
+			t.Errorf("after %d walks: %q, want %q", i+1, got, want)
 		}
 	}
 }
