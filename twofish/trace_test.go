@@ -4,19 +4,29 @@ package twofish
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/cipher"
 	"debug/elf"
 	"debug/gosym"
 	"fmt"
+	gohash "hash"
 	"io"
 	"os"
 	"os/exec"
+	"path"
+	"path/filepath"
+	"reflect"
+	"runtime"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/ghash"
+	"github.com/twogather/twogather/internal/kernel"
 	"github.com/twogather/twogather/internal/testkit"
 	"github.com/twogather/twogather/modes"
 )
@@ -26,27 +36,39 @@ import (
 // processes differ by themselves, and on the same memory. It is a check and not a proof: it sees what these keys and data
 // do, on the processor that valgrind imitates.
 
-// traceMemory is what all calls work on.
+// traceMemory is what all calls work on. It has the same address for all keys, and so have the modes' objects.
 type traceMemory struct {
-	c        Cipher // with the same address for all keys
-	key      []byte
-	dst, src [maxBatch + 8*BlockSize]byte
-	chain    [BlockSize]byte
-	ctr      *modes.CTR
-	enc, dec interface {
-		SetIV([]byte)
-		CryptBlocks(dst, src []byte)
-	}
+	c                          Cipher
+	key                        []byte
+	keys                       [32]byte
+	dst, src                   [maxBatch + 8*BlockSize]byte
+	chain                      [BlockSize]byte
+	hash                       ghash.Key
+	jobs                       [2]modes.Job
+	ctr                        *modes.CTR
+	xts                        *modes.XTS
+	cbcEncrypter, cbcDecrypter cipher.BlockMode
+	cfbEncrypter, cfbDecrypter cipher.Stream
+	ofb                        cipher.Stream
+	gcm, ocb, eax              cipher.AEAD
+	cmac                       gohash.Hash
 }
+
+// traced is a variable of the program, see traceCase.
+var traced traceMemory
 
 // A traceCase is a function to trace. Its trace starts at the first instruction of entry, in assembly if there is such a
 // function, and ends where call goes on.
 type traceCase struct {
 	name, entry  string
 	constantTime bool
-	keySize      int
-	plan         plan
-	call         func(m *traceMemory)
+	// allocates is true for constructors. They get other memory each time, so only addresses in the program itself count, where its
+	// tables are and the Cipher.
+	allocates bool
+	keySize   int
+	plan      plan
+	prepare   func(m *traceMemory) // may be nil, and does not call the function
+	call      func(m *traceMemory)
 }
 
 // traceMethods are called through here so that none of them is inlined.
@@ -56,10 +78,37 @@ var traceMethods = struct {
 	encryptBlocks              func(c *Cipher, dst, src []byte)
 	decryptBlocks              func(c *Cipher, dst, src []byte)
 	xorKeyStream               func(x *modes.CTR, dst, src []byte)
+	encryptSectors             func(x *modes.XTS, dst, src []byte, sectorSize int, first uint64)
+	decryptXTS                 func(x *modes.XTS, dst, src []byte, sector uint64)
+	encryptCBC                 func(b cipher.Block, jobs []modes.Job)
+	newGCM, newOCB             func(b cipher.Block, nonceSize, tagSize int) (cipher.AEAD, error)
+	newCMAC                    func(b cipher.Block) (gohash.Hash, error)
+	hashInit                   func(k *ghash.Key, h *[BlockSize]byte)
+	hashUpdate                 func(k *ghash.Key, y *[BlockSize]byte, data []byte)
+	leaks                      []func(m *traceMemory)
 }{
 	(*schedule).expand, (*schedule).expandConstantTime, (*Cipher).Encrypt, (*Cipher).Decrypt,
-	(*Cipher).EncryptBlocks, (*Cipher).DecryptBlocks, (*modes.CTR).XORKeyStream,
+	(*Cipher).EncryptBlocks, (*Cipher).DecryptBlocks, (*modes.CTR).XORKeyStream, (*modes.XTS).EncryptSectors,
+	(*modes.XTS).Decrypt, modes.EncryptCBC, modes.NewGCM, modes.NewOCB, modes.NewCMAC, (*ghash.Key).Init, (*ghash.Key).Update,
+	[]func(m *traceMemory){leakBranch, leakLookUp, leakComparison, leakMap},
 }
+
+// What the check has to see besides tables: a branch, an address, a comparison that ends early, and what the runtime does
+// with a secret, whose traces are left out.
+
+func leakBranch(m *traceMemory) {
+	if m.key[3]&1 != 0 {
+		m.dst[0]++
+	}
+}
+
+func leakLookUp(m *traceMemory) { m.dst[0] = m.src[m.key[3]] }
+
+func leakComparison(m *traceMemory) { m.dst[0] = byte(bytes.Compare(m.src[:], m.dst[:len(m.src)])) }
+
+var leakyMap = map[byte]byte{1: 2}
+
+func leakMap(m *traceMemory) { m.dst[0] = leakyMap[m.key[3]] }
 
 // traceCases returns the cases that this process can run. Under valgrind it has other features than without.
 func traceCases(t *testing.T) (cases []traceCase) {
@@ -69,16 +118,14 @@ func traceCases(t *testing.T) (cases []traceCase) {
 	}
 	for _, size := range []int{16, 24, 32} {
 		add := func(name, entry string, constantTime bool, p plan, call func(m *traceMemory)) {
-			if !strings.Contains(entry, "/") {
-				entry = ownFunctions + entry
-			}
-			name = fmt.Sprintf("%s, %d-bit key", name, 8*size)
-			cases = append(cases, traceCase{name, entry, constantTime, size, p, call})
+			cases = append(cases, traceCase{
+				name: fmt.Sprintf("%s, %d-bit key", name, 8*size), entry: ownFunctions + entry, constantTime: constantTime,
+				keySize: size, plan: p, call: call,
+			})
 		}
-		// Each with the other's plan, so that no Cipher is made by the function that is traced.
-		add("key schedule", "(*schedule).expandConstantTime", true, defaultPlan,
+		add("key schedule", "(*schedule).expandConstantTime", true, constantTimePlan,
 			func(m *traceMemory) { traceMethods.expandConstantTime(&m.c.schedule, m.key) })
-		add("ordinary key schedule", "(*schedule).expand", false, constantTimePlan,
+		add("ordinary key schedule", "(*schedule).expand", false, defaultPlan,
 			func(m *traceMemory) { traceMethods.expand(&m.c.schedule, m.key) })
 		if size == 24 {
 			continue // The loops of the others say enough.
@@ -104,37 +151,171 @@ func traceCases(t *testing.T) (cases []traceCase) {
 			}
 		}
 	}
-	// A whole Cipher, with the dispatch and the modes around the kernels: lengths in blocks.
-	const few, more = 3 * BlockSize, 67 * BlockSize
-	for _, c := range []struct {
-		name, entry string
-		call        func(m *traceMemory)
-	}{
-		{"Encrypt", "(*Cipher).Encrypt", func(m *traceMemory) { traceMethods.encrypt(&m.c, m.dst[:], m.src[:]) }},
-		{"Decrypt", "(*Cipher).Decrypt", func(m *traceMemory) { traceMethods.decrypt(&m.c, m.dst[:], m.src[:]) }},
-		{"EncryptBlocks", "(*Cipher).EncryptBlocks",
-			func(m *traceMemory) { traceMethods.encryptBlocks(&m.c, m.dst[:], m.src[:more]) }},
-		{"DecryptBlocks", "(*Cipher).DecryptBlocks",
-			func(m *traceMemory) { traceMethods.decryptBlocks(&m.c, m.dst[:], m.src[:few]) }},
-		{"CTR", modesFunctions + "(*CTR).XORKeyStream",
-			func(m *traceMemory) { traceMethods.xorKeyStream(m.ctr, m.dst[:], m.src[:few+5]) }},
-		{"CBC encryption", modesFunctions + "(*cbcEncrypter).CryptBlocks",
-			func(m *traceMemory) { m.enc.CryptBlocks(m.dst[:], m.src[:few]) }},
-		{"CBC decryption", modesFunctions + "(*cbcDecrypter).CryptBlocks",
-			func(m *traceMemory) { m.dec.CryptBlocks(m.dst[:], m.src[:few]) }},
-	} {
-		entry := c.entry
-		if !strings.Contains(entry, "/") {
-			entry = ownFunctions + entry
+	for _, c := range traceCipherCases() {
+		c.keySize = 16
+		c.name, c.constantTime, c.plan = "constant-time Cipher's "+c.name, true, constantTimePlan
+		cases = append(cases, c)
+		c.name, c.constantTime, c.plan = "ordinary "+c.name[len("constant-time "):], false, defaultPlan
+		cases = append(cases, c)
+	}
+	// The hash of GCM, whatever the Cipher.
+	const hashFunctions = "github.com/twogather/twogather/internal/ghash."
+	for _, k := range kernel.Lookup("ghash").Kernels {
+		if !hwfeatures.Detected().Has(k.Requires) {
+			continue
 		}
-		cases = append(cases,
-			traceCase{"constant-time Cipher's " + c.name, entry, true, 16, constantTimePlan, c.call},
-			traceCase{"ordinary Cipher's " + c.name, entry, false, 16, defaultPlan, c.call})
+		newKey := kernel.Lookup("ghash").New(hwfeatures.Detected(), true, k.Name).(func(*[BlockSize]byte) *ghash.Key)
+		cases = append(cases, traceCase{
+			name: "GHASH by " + k.Name, entry: hashFunctions + "(*Key).Update", constantTime: true, keySize: 16, plan: constantTimePlan,
+			prepare: func(m *traceMemory) { m.hash = *newKey((*[BlockSize]byte)(m.key)) },
+			call:    func(m *traceMemory) { traceMethods.hashUpdate(&m.hash, &m.chain, m.src[:51*BlockSize+5]) },
+		})
+	}
+	cases = append(cases, traceCase{
+		name: "GHASH's key", entry: hashFunctions + "(*Key).Init", constantTime: true, keySize: 16, plan: constantTimePlan,
+		call: func(m *traceMemory) { traceMethods.hashInit(&m.hash, (*[BlockSize]byte)(m.key)) },
+	})
+	for i, name := range []string{"leakBranch", "leakLookUp", "leakComparison", "leakMap"} {
+		cases = append(cases, traceCase{
+			name: name, entry: ownFunctions + name, keySize: 16, plan: constantTimePlan,
+			call: func(m *traceMemory) { traceMethods.leaks[i](m) },
+		})
 	}
 	return cases
 }
 
-const modesFunctions = "github.com/twogather/twogather/modes."
+// traceCipherCases are a whole Cipher's methods and the modes over it, with the dispatch around the kernels.
+func traceCipherCases() []traceCase {
+	const few, more = 3 * BlockSize, 67 * BlockSize
+	const modesFunctions = "github.com/twogather/twogather/modes."
+	nonce := func(m *traceMemory) []byte { return m.chain[:12] }
+	associated := []byte("associated data, public, more than a block")
+	cases := []traceCase{
+		{name: "Encrypt", entry: ownFunctions + "(*Cipher).Encrypt",
+			call: func(m *traceMemory) { traceMethods.encrypt(&m.c, m.dst[:], m.src[:]) }},
+		{name: "Decrypt", entry: ownFunctions + "(*Cipher).Decrypt",
+			call: func(m *traceMemory) { traceMethods.decrypt(&m.c, m.dst[:], m.src[:]) }},
+		{name: "EncryptBlocks", entry: ownFunctions + "(*Cipher).EncryptBlocks",
+			call: func(m *traceMemory) { traceMethods.encryptBlocks(&m.c, m.dst[:], m.src[:more]) }},
+		{name: "DecryptBlocks", entry: ownFunctions + "(*Cipher).DecryptBlocks",
+			call: func(m *traceMemory) { traceMethods.decryptBlocks(&m.c, m.dst[:], m.src[:few]) }},
+		{name: "CTR", entry: modesFunctions + "(*CTR).XORKeyStream",
+			prepare: func(m *traceMemory) { renew(&m.ctr, modes.NewCTR(&m.c, m.chain[:])) },
+			call:    func(m *traceMemory) { traceMethods.xorKeyStream(m.ctr, m.dst[:], m.src[:few+5]) }},
+		{name: "CBC encryption", entry: modesFunctions + "(*cbcEncrypter).CryptBlocks",
+			prepare: func(m *traceMemory) { renew(&m.cbcEncrypter, modes.NewCBCEncrypter(&m.c, m.chain[:])) },
+			call:    func(m *traceMemory) { m.cbcEncrypter.CryptBlocks(m.dst[:], m.src[:few]) }},
+		{name: "CBC decryption", entry: modesFunctions + "(*cbcDecrypter).CryptBlocks",
+			prepare: func(m *traceMemory) { renew(&m.cbcDecrypter, modes.NewCBCDecrypter(&m.c, m.chain[:])) },
+			call:    func(m *traceMemory) { m.cbcDecrypter.CryptBlocks(m.dst[:], m.src[:few]) }},
+		{name: "CBC encryption side by side", entry: modesFunctions + "EncryptCBC",
+			prepare: func(m *traceMemory) {
+				m.jobs[0] = modes.Job{Dst: m.dst[:few], Src: m.src[:few], IV: m.chain[:]}
+				m.jobs[1] = modes.Job{Dst: m.dst[few:], Src: m.src[few : few+BlockSize], IV: m.chain[:]}
+			},
+			call: func(m *traceMemory) { traceMethods.encryptCBC(&m.c, m.jobs[:]) }},
+		{name: "CFB encryption", entry: modesFunctions + "(*cfb).XORKeyStream",
+			prepare: func(m *traceMemory) { renew(&m.cfbEncrypter, modes.NewCFBEncrypter(&m.c, m.chain[:])) },
+			call:    func(m *traceMemory) { m.cfbEncrypter.XORKeyStream(m.dst[:], m.src[:BlockSize+5]) }},
+		{name: "CFB decryption", entry: modesFunctions + "(*cfb).XORKeyStream",
+			prepare: func(m *traceMemory) { renew(&m.cfbDecrypter, modes.NewCFBDecrypter(&m.c, m.chain[:])) },
+			call:    func(m *traceMemory) { m.cfbDecrypter.XORKeyStream(m.dst[:], m.src[:few+5]) }},
+		{name: "OFB", entry: modesFunctions + "(*ofb).XORKeyStream",
+			prepare: func(m *traceMemory) { renew(&m.ofb, modes.NewOFB(&m.c, m.chain[:])) },
+			call:    func(m *traceMemory) { m.ofb.XORKeyStream(m.dst[:], m.src[:BlockSize+5]) }},
+		{name: "XTS encryption", entry: modesFunctions + "(*XTS).EncryptSectors",
+			prepare: func(m *traceMemory) { renew(&m.xts, must(modes.NewXTS(&m.c, &m.c))) },
+			call: func(m *traceMemory) {
+				traceMethods.encryptSectors(m.xts, m.dst[:], m.src[:22*BlockSize], 11*BlockSize, 7)
+			}},
+		{name: "XTS decryption", entry: modesFunctions + "(*XTS).Decrypt",
+			prepare: func(m *traceMemory) { renew(&m.xts, must(modes.NewXTS(&m.c, &m.c))) },
+			call:    func(m *traceMemory) { traceMethods.decryptXTS(m.xts, m.dst[:], m.src[:few+5], 7) }},
+		{name: "GCM's key", entry: modesFunctions + "NewGCM", allocates: true,
+			call: func(m *traceMemory) { traceMethods.newGCM(&m.c, 12, 16) }},
+		{name: "OCB's key", entry: modesFunctions + "NewOCB", allocates: true,
+			call: func(m *traceMemory) { traceMethods.newOCB(&m.c, 12, 16) }},
+		{name: "CMAC's key", entry: modesFunctions + "NewCMAC", allocates: true,
+			call: func(m *traceMemory) { traceMethods.newCMAC(&m.c) }},
+		{name: "CMAC, but its end", entry: modesFunctions + "(*cmac).Write",
+			prepare: func(m *traceMemory) { renew(&m.cmac, must(modes.NewCMAC(&m.c))) },
+			call:    func(m *traceMemory) { m.cmac.Write(m.src[:few+5]) }},
+		{name: "CMAC's end", entry: modesFunctions + "(*cmac).Sum",
+			prepare: func(m *traceMemory) {
+				renew(&m.cmac, must(modes.NewCMAC(&m.c)))
+				m.cmac.Write(m.src[:BlockSize])
+			},
+			call: func(m *traceMemory) { m.cmac.Sum(m.dst[:0]) }},
+	}
+	for _, a := range []struct {
+		name   string
+		length int // bytes
+		object func(m *traceMemory) *cipher.AEAD
+		make   func(b cipher.Block, nonceSize, tagSize int) (cipher.AEAD, error)
+	}{
+		{"gcm", 9*BlockSize + 5, func(m *traceMemory) *cipher.AEAD { return &m.gcm }, modes.NewGCM},
+		{"ocb", 9*BlockSize + 5, func(m *traceMemory) *cipher.AEAD { return &m.ocb }, modes.NewOCB},
+		{"eax", 5, func(m *traceMemory) *cipher.AEAD { return &m.eax }, modes.NewEAX},
+	} {
+		prepare := func(m *traceMemory) { renew(a.object(m), must(a.make(&m.c, 12, 16))) }
+		cases = append(cases,
+			traceCase{name: a.name + " Seal", entry: modesFunctions + "(*" + a.name + ").Seal", prepare: prepare,
+				call: func(m *traceMemory) { (*a.object(m)).Seal(m.dst[:0], nonce(m), m.src[:a.length], associated) }},
+			traceCase{name: a.name + " Open", entry: modesFunctions + "(*" + a.name + ").Open",
+				prepare: func(m *traceMemory) {
+					prepare(m)
+					(*a.object(m)).Seal(m.src[:0], nonce(m), m.src[:a.length], associated)
+				},
+				call: func(m *traceMemory) {
+					if _, err := (*a.object(m)).Open(m.dst[:0], nonce(m), m.src[:a.length+16], associated); err != nil {
+						panic(err)
+					}
+				}})
+	}
+	return cases
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// renew makes an object, or gives the one that is there what a new one holds, in the same memory.
+func renew[T any](object *T, made T) {
+	if v := reflect.ValueOf(object).Elem(); v.IsNil() {
+		*object = made
+	} else {
+		overwrite(reflect.ValueOf(*object).Elem(), reflect.ValueOf(made).Elem())
+	}
+}
+
+// overwrite copies what src holds to dst, also behind pointers. Interfaces and functions refer to the Cipher, which is the
+// same. Elements of arrays and slices have no pointers.
+func overwrite(dst, src reflect.Value) {
+	dst = reflect.NewAt(dst.Type(), dst.Addr().UnsafePointer()).Elem() // may be set, whatever its name
+	src = reflect.NewAt(src.Type(), src.Addr().UnsafePointer()).Elem()
+	if pool, ok := dst.Addr().Interface().(*sync.Pool); ok {
+		state := pool.Get()
+		overwrite(reflect.ValueOf(state).Elem(), reflect.ValueOf(pool.New()).Elem())
+		pool.Put(state)
+		return
+	}
+	switch dst.Kind() {
+	case reflect.Interface, reflect.Func:
+	case reflect.Pointer:
+		overwrite(dst.Elem(), src.Elem())
+	case reflect.Slice:
+		reflect.Copy(dst, src)
+	case reflect.Struct:
+		for i := range dst.NumField() {
+			overwrite(dst.Field(i), src.Field(i))
+		}
+	default:
+		dst.Set(src)
+	}
+}
 
 // traceInputs is how many keys and data sets there are. The first call of a case warms up: stacks grow, pages appear.
 const traceInputs = 4
@@ -152,37 +333,32 @@ func (m *traceMemory) set(input, keySize int) {
 			copy(b, testkit.Random(fmt.Sprint(what, input), len(b)))
 		}
 	}
-	m.key = m.key[:keySize]
+	m.key = m.keys[:keySize]
 	fill(m.key, "key")
 	fill(m.src[:], "data")
+	clear(m.dst[:])
 	fill(m.chain[:], "chain")
 	m.chain[12] = 0 // A counter does not wrap inside a call to a kernel.
 }
 
 // traceChild makes all calls: it is what runs under valgrind.
 func traceChild(t *testing.T, cases []traceCase) {
-	m := &traceMemory{key: make([]byte, 32)}
-	iv := make([]byte, BlockSize)
-	m.ctr = modes.NewCTR(&m.c, iv)
-	m.enc = modes.NewCBCEncrypter(&m.c, iv).(interface {
-		SetIV([]byte)
-		CryptBlocks(dst, src []byte)
-	})
-	m.dec = modes.NewCBCDecrypter(&m.c, iv).(interface {
-		SetIV([]byte)
-		CryptBlocks(dst, src []byte)
-	})
+	runtime.LockOSThread() // whose memory pools look at
+	m := &traced
+	schedules := make(map[[2]int]*schedule) // by input and size
+	for _, size := range []int{16, 24, 32} {
+		for i := range traceInputs {
+			m.set(i, size)
+			schedules[[2]int{i, size}] = &newTest(t, m.key, defaultPlan).schedule
+		}
+	}
 	for _, c := range cases {
 		for i := -1; i < traceInputs; i++ {
 			m.set(max(i, 0), c.keySize)
-			keyed, err := newCipher(m.key, c.plan)
-			if err != nil {
-				t.Fatal(err)
+			m.c = Cipher{*schedules[[2]int{max(i, 0), c.keySize}], c.plan}
+			if c.prepare != nil {
+				c.prepare(m)
 			}
-			m.c = *keyed
-			m.ctr.SeekBlock(0)
-			m.enc.SetIV(m.chain[:])
-			m.dec.SetIV(m.chain[:])
 			c.call(m)
 		}
 	}
@@ -195,7 +371,7 @@ func TestTrace(t *testing.T) {
 	switch os.Getenv(traceVariable) {
 	case "list":
 		for _, c := range traceCases(t) {
-			fmt.Printf("case\t%s\t%s\t%v\n", c.name, c.entry, c.constantTime)
+			fmt.Printf("case\t%s\t%s\t%v\t%v\n", c.name, c.entry, c.constantTime, c.allocates)
 		}
 		return
 	case "run":
@@ -203,7 +379,7 @@ func TestTrace(t *testing.T) {
 		return
 	}
 	if testkit.Boundary() {
-		t.Skip("takes half a minute")
+		t.Skip("takes a minute")
 	}
 	valgrind := testkit.NeedProgram(t, "valgrind")
 	exe, err := os.Executable()
@@ -222,15 +398,17 @@ func TestTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	functions := readFunctions(t, exe)
-	r := traceReader{functions: functions}
+	functions, program := readProgram(t, exe)
+	r := traceReader{functions: functions, program: program}
 	for line := range strings.Lines(string(list)) {
 		if f := strings.Split(strings.TrimSpace(line), "\t"); f[0] == "case" {
 			entry := functions.entry(f[2])
 			if entry == 0 {
 				t.Fatalf("%s: the program has no function %s", f[1], f[2])
 			}
-			r.results = append(r.results, &traceResult{name: f[1], entry: entry, constantTime: f[3] == "true"})
+			r.results = append(r.results, &traceResult{
+				name: f[1], entry: entry, constantTime: f[3] == "true", allocates: f[4] == "true",
+			})
 		}
 	}
 	if len(r.results) == 0 {
@@ -281,6 +459,7 @@ type traceResult struct {
 	name         string
 	entry        uint64
 	constantTime bool
+	allocates    bool
 	calls        int
 	first        []traceLine // of the first call that counts
 	difference   string      // of a later one
@@ -290,10 +469,11 @@ type traceResult struct {
 // A traceReader follows a program through its cases.
 type traceReader struct {
 	functions programFunctions
+	program   addressRange
 	results   []*traceResult
 	at        int         // case
 	inside    bool        // a call
-	keep      bool        // the last instruction and what it accesses
+	system    bool        // the last instruction was the runtime's, or for it
 	again     uint64      // nothing is kept before this address, if it is not 0
 	lines     []traceLine // of this call
 }
@@ -318,7 +498,10 @@ func (r *traceReader) read(from io.Reader) error {
 		if kind == 'I' {
 			r.instruction(address)
 		}
-		if r.inside && r.keep {
+		if r.inside && !r.system && r.again == 0 {
+			if r.results[r.at].allocates && !r.program.holds(address) {
+				address = 0
+			}
 			r.lines = append(r.lines, traceLine(kind)<<56|traceLine(size)<<48|traceLine(address&addressBits))
 		}
 	}
@@ -346,7 +529,7 @@ func (r *traceReader) instruction(address uint64) {
 	x := r.results[r.at]
 	if !r.inside {
 		if address == x.entry {
-			r.inside, r.keep, r.again, r.lines = true, true, 0, r.lines[:0]
+			r.inside, r.system, r.again, r.lines = true, false, 0, r.lines[:0]
 		}
 		return
 	}
@@ -354,15 +537,28 @@ func (r *traceReader) instruction(address uint64) {
 		r.again = 0
 	}
 	f := r.functions.at(address)
-	r.keep = r.again == 0 && f != nil && f.kept
-	if f != nil && f.interrupts && r.again == 0 {
-		r.interrupted()
+	switch {
+	case f != nil && f.memory: // the runtime's or not, as its caller
+	case f != nil && !f.system:
+		r.system = false
+	case !r.system:
+		r.system = true
+		if f != nil && f.interrupts {
+			if r.again == 0 {
+				r.interrupted()
+			}
+		} else if r.again == 0 && f != nil && address == f.entry && !f.harmless {
+			x.differs("a call of "+f.name+", which is not traced", r.lines)
+		} // else another thread
 	}
 	if f == nil || !f.caller {
 		return
 	}
 	// Back in the case's own function.
 	r.inside = false
+	if r.again != 0 {
+		x.differs("an interruption without an end", r.lines)
+	}
 	x.add(r.lines)
 	if x.calls == 1+traceInputs {
 		r.at++
@@ -396,17 +592,23 @@ func (x *traceResult) add(lines []traceLine) {
 	case x.calls == 1: // warming up
 	case x.calls == 2:
 		x.first = slices.Clone(lines)
-	case x.difference == "":
+	default:
 		for i := range min(len(lines), len(x.first)) {
 			if lines[i] != x.first[i] {
-				x.difference = fmt.Sprintf("line %d with other keys and data is %v, not %v", i, lines[i], x.first[i])
-				x.where = x.first[:i+1]
+				x.differs(fmt.Sprintf("line %d with other keys and data is %v, not %v", i, lines[i], x.first[i]), lines[:i+1])
 				return
 			}
 		}
 		if len(lines) != len(x.first) {
-			x.difference = fmt.Sprintf("%d lines with other keys and data, not %d", len(lines), len(x.first))
+			x.differs(fmt.Sprintf("%d lines with other keys and data, not %d", len(lines), len(x.first)), lines)
 		}
+	}
+}
+
+// differs keeps the first difference of calls that count.
+func (x *traceResult) differs(how string, where []traceLine) {
+	if x.difference == "" && x.calls > 0 {
+		x.difference, x.where = how, slices.Clone(where)
 	}
 }
 
@@ -417,19 +619,38 @@ type programFunction struct {
 	entry, end uint64
 	name       string
 	assembly   bool
-	kept       bool // part of traces: not what the runtime does meanwhile
-	caller     bool // the end of a trace: a case's own function
+	system     bool // the runtime's: not part of traces, and nothing may depend on a secret there
+	memory     bool // the runtime's for copies and comparisons, which are part of traces if others call them
+	harmless   bool // the runtime's that learn types, sizes and addresses only
 	interrupts bool // called where a function is interrupted
+	caller     bool // the end of a trace: a case's own function
 }
 
-// readFunctions reads the table of functions that every Go program carries, also without symbols.
-func readFunctions(t *testing.T, exe string) (functions programFunctions) {
+var harmless = []string{
+	"runtime.newobject", "runtime.makeslice", "runtime.growslice", "runtime.mallocgc", "runtime.typeAssert",
+	"runtime.bulkBarrierPreWrite",
+}
+
+// An addressRange is the memory from one address up to another.
+type addressRange struct{ from, to uint64 }
+
+func (r addressRange) holds(address uint64) bool { return r.from <= address && address < r.to }
+
+// readProgram returns where a program lies, code and variables, and the table of functions that every Go program carries, also
+// without symbols.
+func readProgram(t *testing.T, exe string) (functions programFunctions, program addressRange) {
 	t.Helper()
 	f, err := elf.Open(exe)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	program.from = 1 << 63
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			program.from, program.to = min(program.from, p.Vaddr), max(program.to, p.Vaddr+p.Memsz)
+		}
+	}
 	pclntab, err := f.Section(".gopclntab").Data()
 	if err != nil {
 		t.Fatal(err)
@@ -441,15 +662,18 @@ func readFunctions(t *testing.T, exe string) (functions programFunctions) {
 	for _, f := range table.Funcs {
 		file, _, _ := table.PCToLine(f.Entry)
 		name := f.Name
-		system := strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "internal/runtime/") || strings.HasPrefix(name, "runtime/")
+		system := strings.HasPrefix(name, "runtime.") || strings.HasPrefix(name, "internal/runtime/") ||
+			strings.HasPrefix(name, "runtime/") || !strings.Contains(name, ".") && path.Base(path.Dir(filepath.ToSlash(file))) == "runtime"
 		memory := strings.HasPrefix(name, "runtime.mem") || strings.HasPrefix(name, "runtime.duff")
 		functions = append(functions, programFunction{
-			f.Entry, f.End, name, strings.HasSuffix(file, ".s"), !system || memory,
-			strings.HasPrefix(name, ownFunctions+"trace"), strings.HasPrefix(name, "runtime.morestack"),
+			entry: f.Entry, end: f.End, name: name, assembly: strings.HasSuffix(file, ".s"),
+			system: system, memory: memory, harmless: slices.Contains(harmless, name),
+			interrupts: strings.HasPrefix(name, "runtime.morestack"),
+			caller:     strings.HasPrefix(name, ownFunctions+"trace"),
 		})
 	}
 	slices.SortFunc(functions, func(a, b programFunction) int { return int(int64(a.entry - b.entry)) })
-	return functions
+	return functions, program
 }
 
 func (p programFunctions) at(address uint64) *programFunction {
