@@ -123,6 +123,18 @@ func TestConstantTimePlans(t *testing.T) {
 			}
 		}
 		checkNext(t, p, constantTimeLimitsOf)
+		// Whatever is forced of what this processor can run.
+		for forced, k := range kernels.Usable(subset) {
+			p := planWith(forced, subset, true)
+			if name := planName(p); k.ConstantTime && name != k.Name {
+				t.Errorf("%v: %s is forced, not %s", subset, name, k.Name)
+			}
+			for _, s := range p.steps[:p.last+1] {
+				if !p.constantTime || !kernels[s.kernel].ConstantTime {
+					t.Errorf("%v: %s is in the plan with %s forced", subset, kernels[s.kernel].Name, k.Name)
+				}
+			}
+		}
 		for i, s := range p.steps[:p.last+1] {
 			k := &kernels[s.kernel]
 			if !k.ConstantTime || !subset.Has(k.Requires) {

@@ -156,15 +156,20 @@ func constantTimeLimitsOf(k uint8) limits {
 // primitive is this package's name in TWOGATHER_KERNEL and in the registry.
 const primitive = "twofish"
 
-// selectPlan is choosePlan, unless TWOGATHER_KERNEL forces a kernel. One that is not constant-time is not forced on those
-// who ask for one that is.
+// selectPlan is choosePlan, unless TWOGATHER_KERNEL forces a kernel.
 func selectPlan(features hwfeatures.Set, constantTime bool) plan {
-	if k := kernels.Forced(primitive, features); k >= 0 && (kernels[k].ConstantTime || !constantTime) {
-		p := forcedPlan(k)
-		p.constantTime = constantTime
-		return p
+	return planWith(kernels.Forced(primitive, features), features, constantTime)
+}
+
+// planWith is forcedPlan of kernel k, and choosePlan for -1. A kernel that is not constant-time is not forced on those who
+// ask for one that is.
+func planWith(k int, features hwfeatures.Set, constantTime bool) plan {
+	if k < 0 || constantTime && !kernels[k].ConstantTime {
+		return choosePlan(features, constantTime)
 	}
-	return choosePlan(features, constantTime)
+	p := forcedPlan(k)
+	p.constantTime = constantTime
+	return p
 }
 
 // The plans are chosen once, for all Ciphers of the process.

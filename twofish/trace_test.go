@@ -34,7 +34,8 @@ import (
 // This file checks what ConstantTime says. Valgrind's tool lackey writes down every instruction, load and store with its
 // address, and a call has to leave the same lines whatever the key and the data. All calls are in one process, because two
 // processes differ by themselves, and on the same memory. It is a check and not a proof: it sees what these keys and data
-// do, on the processor that valgrind imitates.
+// do, on the processor that valgrind imitates. What the runtime does is left out, so it may be called only for what has
+// nothing to do with secrets.
 
 // traceMemory is what all calls work on. It has the same address for all keys, and so have the modes' objects.
 type traceMemory struct {
