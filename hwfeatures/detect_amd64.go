@@ -2,6 +2,11 @@
 
 package hwfeatures
 
+import "sync"
+
+// marketingName is the brand. Each leaf costs some microseconds under a hypervisor, and selection does without these.
+var marketingName = sync.OnceValue(func() string { return brand(cpuid) })
+
 // detect asks the processor, and Linux where a row of the table wants its word.
 func detect() (Set, Processor, tuningReasons) {
 	s, p := decodeX86(cpuid, xgetbv)

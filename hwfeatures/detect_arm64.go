@@ -4,6 +4,8 @@ package hwfeatures
 
 import "golang.org/x/sys/cpu"
 
+func marketingName() string { return "" }
+
 // detect takes the operating system's word: an arm64 processor does not let a user program ask.
 func detect() (Set, Processor, tuningReasons) {
 	var s Set

@@ -2,6 +2,8 @@
 
 package hwfeatures
 
+func marketingName() string { return "" }
+
 // detect finds nothing: a build without assembly has nothing to choose.
 func detect() (Set, Processor, tuningReasons) {
 	const why = "this build has no assembly"

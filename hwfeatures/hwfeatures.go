@@ -159,7 +159,7 @@ func Parse(name string) (Set, error) {
 
 // What this process works with. Set once, by init, and read-only from then on.
 var (
-	processor Processor
+	processor Processor // without its brand
 	detected  Set
 	enabled   Set
 	reasons   tuningReasons
@@ -175,7 +175,11 @@ func Enabled() Set { return enabled }
 
 // CPU returns the identity of this processor. It is the zero value where nothing tells it: on architectures other
 // than amd64, and in builds with the purego tag.
-func CPU() Processor { return processor }
+func CPU() Processor {
+	p := processor
+	p.Brand = marketingName()
+	return p
+}
 
 // Reason says why a tuning is on or off on this processor: in the words of its row in the table of models, of the
 // Linux kernel where that refines the row, or of the override; or by the length of vectors. For anything but one tuning it is empty.

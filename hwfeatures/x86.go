@@ -31,8 +31,8 @@ const (
 	xcr0AVX512 = xcr0AVX | 1<<5 | 1<<6 | 1<<7 // opmasks, upper halves of ZMM0-15, ZMM16-31
 )
 
-// decodeX86 derives capabilities and identity from a processor's raw answers. It asks only for leaves that the
-// processor says it has, and reads XCR0 only where CPUID announces OSXSAVE, since xgetbv faults elsewhere.
+// decodeX86 derives capabilities and identity, but for the brand, from a processor's raw answers. It asks only for leaves
+// that the processor says it has, and reads XCR0 only where CPUID announces OSXSAVE, since xgetbv faults elsewhere.
 //
 // A capability needs the processor's word and the operating system's. BMI works on general registers and needs
 // no state in XCR0. macOS enables the AVX-512 state of a thread when the thread first uses it, so XCR0 does not
@@ -51,7 +51,6 @@ func decodeX86(cpuid func(leaf, sub uint32) (a, b, c, d uint32), xgetbv func() u
 	signature, _, c1, _ := cpuid(1, 0)
 	p.Family, p.Model, p.Stepping = decodeSignature(signature)
 	p.Hypervisor = has(c1, leaf1ecxHypervisor)
-	p.Brand = brand(cpuid)
 
 	if has(c1, leaf1ecxSSSE3) {
 		s |= IntelSSSE3

@@ -81,12 +81,14 @@ func (m *machine) cpuid(leaf, sub uint32) (a, b, c, d uint32) {
 
 func (m *machine) decode(t *testing.T) (Set, Processor) {
 	t.Helper()
-	return decodeX86(m.cpuid, func() uint64 {
+	s, p := decodeX86(m.cpuid, func() uint64 {
 		if m.leaves[1][2]&leaf1ecxOSXSAVE == 0 {
 			t.Error("XGETBV without OSXSAVE faults")
 		}
 		return m.xcr0
 	})
+	p.Brand = brand(m.cpuid)
+	return s, p
 }
 
 func TestDecodeCapabilities(t *testing.T) {
@@ -161,7 +163,7 @@ func TestDecodeIdentity(t *testing.T) {
 		{fullMachine(intel, 6, 0x8c).set(0x80000000, 0, 0), Processor{intel, "", 6, 0x8c, 3, false}},
 		{fullMachine(intel, 6, 0x8c).set(0x80000000, 0, 0xffffffff), Processor{intel, "", 6, 0x8c, 3, false}},
 		// No leaf 1.
-		{fullMachine(intel, 6, 0x8c).set(0, 0, 0), Processor{Vendor: intel}},
+		{fullMachine(intel, 6, 0x8c).set(0, 0, 0), Processor{Vendor: intel, Brand: name}},
 	} {
 		if _, got := tt.m.decode(t); got != tt.want {
 			t.Errorf("got  %+v\nwant %+v", got, tt.want)
