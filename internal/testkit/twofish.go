@@ -1,91 +1,112 @@
 package testkit
 
 import (
-	"crypto/cipher"
 	"encoding/binary"
 	"math/bits"
 )
 
-// A twofish is the cipher as its paper describes it, section by section, with nothing precomputed but the subkeys: each
+// A Twofish is the cipher as its paper describes it, section by section, with nothing precomputed but the subkeys: each
 // S-box look-up goes through the 4-bit tables, each matrix through field products made bit by bit. It is slow, and it
 // shares nothing with the package that it is the reference for.
-type twofish struct {
-	k [40]uint32 // K
-	s []uint32   // the vector S, in the order in which the function h takes it
+type Twofish struct {
+	K [40]uint32 // the subkeys
+	S []uint32   // the S-boxes' keys, in the order in which the function h takes them
 }
 
 // NewTwofish returns the reference for a key of 16, 24 or 32 bytes.
-func NewTwofish(key []byte) cipher.Block {
+func NewTwofish(key []byte) *Twofish {
 	k := len(key) / 8 // N/64
-	c := &twofish{s: make([]uint32, k)}
+	c := &Twofish{S: make([]uint32, k)}
 	even, odd := make([]uint32, k), make([]uint32, k) // Me, Mo
 	for i := range k {
 		even[i] = binary.LittleEndian.Uint32(key[8*i:])
 		odd[i] = binary.LittleEndian.Uint32(key[8*i+4:])
 		// S lists its words in reverse order.
-		c.s[k-1-i] = binary.LittleEndian.Uint32(product(rsMatrix[:], key[8*i:8*i+8], 0x14d))
+		c.S[k-1-i] = TwofishRS(key[8*i : 8*i+8])
 	}
 	const rho = 0x01010101
 	for i := range uint32(20) {
 		a := twofishH(2*i*rho, even)
 		b := bits.RotateLeft32(twofishH((2*i+1)*rho, odd), 8)
-		c.k[2*i] = a + b
-		c.k[2*i+1] = bits.RotateLeft32(a+2*b, 9)
+		c.K[2*i] = a + b
+		c.K[2*i+1] = bits.RotateLeft32(a+2*b, 9)
 	}
 	return c
 }
 
-func (*twofish) BlockSize() int { return 16 }
+func (*Twofish) BlockSize() int { return 16 }
 
 // f is the function F of round r.
-func (c *twofish) f(r0, r1 uint32, r int) (f0, f1 uint32) {
-	t0 := twofishH(r0, c.s)
-	t1 := twofishH(bits.RotateLeft32(r1, 8), c.s)
-	return t0 + t1 + c.k[2*r+8], t0 + 2*t1 + c.k[2*r+9]
+func (c *Twofish) f(r0, r1 uint32, r int) (f0, f1 uint32) {
+	t0 := twofishH(r0, c.S)
+	t1 := twofishH(bits.RotateLeft32(r1, 8), c.S)
+	return t0 + t1 + c.K[2*r+8], t0 + 2*t1 + c.K[2*r+9]
 }
 
-func (c *twofish) Encrypt(dst, src []byte) {
+func (c *Twofish) Encrypt(dst, src []byte) {
 	var r [4]uint32
 	for i := range r {
-		r[i] = binary.LittleEndian.Uint32(src[4*i:]) ^ c.k[i]
+		r[i] = binary.LittleEndian.Uint32(src[4*i:]) ^ c.K[i]
 	}
 	for round := range 16 {
 		f0, f1 := c.f(r[0], r[1], round)
 		r = [4]uint32{bits.RotateLeft32(r[2]^f0, -1), bits.RotateLeft32(r[3], 1) ^ f1, r[0], r[1]}
 	}
 	for i := range r {
-		binary.LittleEndian.PutUint32(dst[4*i:], r[(i+2)%4]^c.k[i+4])
+		binary.LittleEndian.PutUint32(dst[4*i:], r[(i+2)%4]^c.K[i+4])
 	}
 }
 
-func (c *twofish) Decrypt(dst, src []byte) {
+func (c *Twofish) Decrypt(dst, src []byte) {
 	var r [4]uint32
 	for i := range r {
-		r[(i+2)%4] = binary.LittleEndian.Uint32(src[4*i:]) ^ c.k[i+4]
+		r[(i+2)%4] = binary.LittleEndian.Uint32(src[4*i:]) ^ c.K[i+4]
 	}
 	for round := 15; round >= 0; round-- {
 		f0, f1 := c.f(r[2], r[3], round)
 		r = [4]uint32{r[2], r[3], bits.RotateLeft32(r[0], 1) ^ f0, bits.RotateLeft32(r[1]^f1, -1)}
 	}
 	for i := range r {
-		binary.LittleEndian.PutUint32(dst[4*i:], r[i]^c.k[i])
+		binary.LittleEndian.PutUint32(dst[4*i:], r[i]^c.K[i])
 	}
+}
+
+// SBox returns the entry x of S-box j, multiplied by column j of the MDS matrix.
+func (c *Twofish) SBox(j int, x byte) uint32 {
+	var y [4]byte
+	y[j] = twofishS(j, x, c.S)
+	return TwofishMDS(y)
+}
+
+// TwofishStages are the permutations that figure 2 shows on each byte, the last stage first. Stage i is followed by word i-1
+// of the list.
+var TwofishStages = [5][4]int{{1, 0, 1, 0}, {0, 0, 1, 1}, {0, 1, 0, 1}, {1, 1, 0, 0}, {1, 0, 0, 1}}
+
+// twofishS takes byte j of a word through the permutations, which the words of the list tell apart.
+func twofishS(j int, x byte, l []uint32) byte {
+	for i := len(l); i > 0; i-- {
+		x = TwofishQ(TwofishStages[i][j], x) ^ byte(l[i-1]>>(8*j))
+	}
+	return TwofishQ(TwofishStages[0][j], x)
 }
 
 // twofishH is the function h of section 4.3.2.
 func twofishH(x uint32, l []uint32) uint32 {
-	// The permutation that byte j meets at each stage, the last stage first; stage i is followed by word i-1 of l.
-	stages := [5][4]int{{1, 0, 1, 0}, {0, 0, 1, 1}, {0, 1, 0, 1}, {1, 1, 0, 0}, {1, 0, 0, 1}}
-	y := binary.LittleEndian.AppendUint32(nil, x)
-	for i := len(l); i >= 0; i-- {
-		for j := range y {
-			y[j] = twofishQ(stages[i][j], y[j])
-			if i > 0 {
-				y[j] ^= byte(l[i-1] >> (8 * j))
-			}
-		}
+	var y [4]byte
+	for j := range y {
+		y[j] = twofishS(j, byte(x>>(8*j)), l)
 	}
-	return binary.LittleEndian.Uint32(product(mdsMatrix[:], y, 0x169))
+	return TwofishMDS(y)
+}
+
+// TwofishMDS multiplies by the MDS matrix.
+func TwofishMDS(y [4]byte) uint32 {
+	return binary.LittleEndian.Uint32(product(mdsMatrix[:], y[:], 0x169))
+}
+
+// TwofishRS multiplies eight bytes of key by the RS matrix.
+func TwofishRS(key []byte) uint32 {
+	return binary.LittleEndian.Uint32(product(rsMatrix[:], key, 0x14d))
 }
 
 var (
@@ -123,8 +144,8 @@ func product(matrix [][]byte, vector []byte, polynomial int) []byte {
 	return sum
 }
 
-// twofishQ is the permutation q0 or q1 of section 4.3.5.
-func twofishQ(i int, x byte) byte {
+// TwofishQ is the permutation q0 or q1 of section 4.3.5.
+func TwofishQ(i int, x byte) byte {
 	t := &nibbles[i]
 	ror4 := func(x byte) byte { return x>>1 | x<<3&0xf }
 	a, b := x>>4, x&0xf
