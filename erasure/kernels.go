@@ -1,6 +1,7 @@
 package erasure
 
 import (
+	"encoding/binary"
 	"sync"
 	"unsafe"
 
@@ -58,23 +59,18 @@ var (
 	nibbleEntries = sync.OnceValue(func() *[256]entry {
 		var all [256]entry
 		for c := range all {
-			for x := range byte(16) {
-				all[c][x] = gf256.Mul(byte(c), x)
-				all[c][16+x] = gf256.Mul(byte(c), x<<4)
-			}
+			low, high := gf256.Nibbles(byte(c))
+			copy(all[c][:], low[:])
+			copy(all[c][16:], high[:])
 		}
 		return &all
 	})
-	// Byte 7-i of a matrix says which bits of x make bit i of c·x.
+	// The matrix, as often as it fits.
 	matrixEntries = sync.OnceValue(func() *[256]entry {
 		var all [256]entry
 		for c := range all {
-			for j := range 8 {
-				for i, p := 0, gf256.Mul(byte(c), 1<<j); i < 8; i++ {
-					for at := 7 - i; at < len(all[c]); at += 8 {
-						all[c][at] |= p >> i & 1 << j
-					}
-				}
+			for at := 0; at < len(all[c]); at += 8 {
+				binary.LittleEndian.PutUint64(all[c][at:], gf256.Matrix(byte(c)))
 			}
 		}
 		return &all

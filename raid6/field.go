@@ -16,8 +16,8 @@ var correction = func() (correction [256]byte) {
 
 // A product is what kernels multiply by a constant with.
 type product struct {
-	low, high [16]byte // products of 0 to 15 and of their sixteenfold
-	matrix    uint64   // for GF2P8AFFINEQB: row i, which makes bit i, is byte 7-i
+	low, high [16]byte // gf256.Nibbles
+	matrix    uint64   // gf256.Matrix
 }
 
 // products has all products. It is made when it is needed for the first time.
@@ -25,15 +25,8 @@ var products = sync.OnceValue(func() *[256]product {
 	all := new([256]product)
 	for c := range all {
 		p := &all[c]
-		for i := range byte(16) {
-			p.low[i], p.high[i] = gf256.Mul(byte(c), i), gf256.Mul(byte(c), i<<4)
-		}
-		for j := range 8 {
-			column := gf256.Mul(byte(c), 1<<j)
-			for i := range 8 {
-				p.matrix |= uint64(column>>i&1) << (8*(7-i) + j)
-			}
-		}
+		p.low, p.high = gf256.Nibbles(byte(c))
+		p.matrix = gf256.Matrix(byte(c))
 	}
 	return all
 })

@@ -39,3 +39,22 @@ func Mul(a, b byte) byte {
 func Inverse(a byte) byte {
 	return exp[255-int(log[a])]
 }
+
+// Nibbles returns what byte shuffles multiply by c with: the products of 0 to 15, and those of their sixteenfold.
+func Nibbles(c byte) (low, high [16]byte) {
+	for i := range byte(16) {
+		low[i], high[i] = Mul(c, i), Mul(c, i<<4)
+	}
+	return low, high
+}
+
+// Matrix returns what GF2P8AFFINEQB multiplies by c with: byte 7-i says which bits of x make bit i of c·x.
+func Matrix(c byte) (matrix uint64) {
+	for j := range 8 {
+		column := Mul(c, 1<<j)
+		for i := range 8 {
+			matrix |= uint64(column>>i&1) << (8*(7-i) + j)
+		}
+	}
+	return matrix
+}
