@@ -3,8 +3,6 @@
 package main
 
 import (
-	"log"
-
 	"github.com/twogather/twogather/_asm/internal/arm64"
 	"github.com/twogather/twogather/_asm/internal/output"
 )
@@ -15,7 +13,6 @@ const (
 )
 
 func main() {
-	log.SetFlags(0)
 	for _, f := range []struct {
 		name    string
 		kernels []kernel
@@ -27,9 +24,7 @@ func main() {
 		for _, k := range f.kernels {
 			k.write(a)
 		}
-		if err := output.Assembly(a.Context, command, "erasure", dir+f.name); err != nil {
-			log.Fatal(err)
-		}
+		output.Check(output.Assembly(a.Context, command, "erasure", dir+f.name))
 	}
 	for _, f := range []struct {
 		name string
@@ -38,8 +33,6 @@ func main() {
 		{"kernels_neon_arm64", writeNEON()},
 		{"kernels_sve_arm64", writeSVE()},
 	} {
-		if err := output.Arm64(f.file, dir+f.name); err != nil {
-			log.Fatal(err)
-		}
+		output.Check(output.Arm64(f.file, dir+f.name))
 	}
 }

@@ -2,11 +2,7 @@
 // takes the place of the old one.
 package main
 
-import (
-	"log"
-
-	"github.com/twogather/twogather/_asm/internal/output"
-)
+import "github.com/twogather/twogather/_asm/internal/output"
 
 const (
 	command = "go run ./ghash"
@@ -14,13 +10,6 @@ const (
 )
 
 func main() {
-	log.SetFlags(0)
-	check(output.Assembly(writeProducts(), command, "ghash", dir+"ghash_amd64"))
-	check(output.Arm64(writePMULL(), dir+"ghash_arm64"))
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
+	output.Check(output.Assembly(writeProducts(), command, "ghash", dir+"ghash_amd64"))
+	output.Check(output.Arm64(writePMULL(), dir+"ghash_arm64"))
 }

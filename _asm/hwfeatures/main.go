@@ -3,8 +3,6 @@
 package main
 
 import (
-	"log"
-
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -17,19 +15,12 @@ import (
 const command = "go run ./hwfeatures"
 
 func main() {
-	log.SetFlags(0)
-	check(output.Arm64(vectorBytes(), "../hwfeatures/vectorbytes_arm64"))
+	output.Check(output.Arm64(vectorBytes(), "../hwfeatures/vectorbytes_arm64"))
 	a := build.NewContext()
 	a.ConstraintExpr("!purego")
 	cpuid(a)
 	xgetbv(a)
-	check(output.Assembly(a, command, "hwfeatures", "../hwfeatures/cpuid_amd64"))
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
+	output.Check(output.Assembly(a, command, "hwfeatures", "../hwfeatures/cpuid_amd64"))
 }
 
 func vectorBytes() *arm64.File {

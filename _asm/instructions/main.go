@@ -3,8 +3,6 @@
 package main
 
 import (
-	"log"
-
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -14,7 +12,6 @@ import (
 )
 
 func main() {
-	log.SetFlags(0)
 	a := build.NewContext()
 	a.ConstraintExpr("!purego")
 	a.Function("rdtsc")
@@ -27,7 +24,5 @@ func main() {
 	a.ORQ(reg.RDX, reg.RAX)
 	a.Store(reg.RAX, a.ReturnIndex(0))
 	a.RET()
-	if err := output.Assembly(a, "go run ./instructions", "instructions", "../internal/instructions/rdtsc_amd64"); err != nil {
-		log.Fatal(err)
-	}
+	output.Check(output.Assembly(a, "go run ./instructions", "instructions", "../internal/instructions/rdtsc_amd64"))
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"go/token"
 	"go/types"
-	"log"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/gotypes"
@@ -16,16 +15,13 @@ import (
 )
 
 func main() {
-	log.SetFlags(0)
 	a := newAssembler()
 	a.xor()
 	a.fold()
 	a.tweaks()
 	a.offsets()
 	a.prefetch()
-	if err := output.Assembly(a.Context, "go run ./modes", "modes", "../modes/masks_amd64"); err != nil {
-		log.Fatal(err)
-	}
+	output.Check(output.Assembly(a.Context, "go run ./modes", "modes", "../modes/masks_amd64"))
 }
 
 // An assembler builds the file.
@@ -64,9 +60,7 @@ var (
 func (a *assembler) text(name, signature string, doc ...string) {
 	a.Function(name)
 	sig, err := gotypes.ParseSignatureInPackage(a.pkg, signature)
-	if err != nil {
-		log.Fatal(err)
-	}
+	output.Check(err)
 	a.Signature(sig)
 	a.Pragma("noescape")
 	a.Doc(append(doc, "Lengths are multiples of 128 bytes.")...)

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"log"
-
 	"github.com/twogather/twogather/_asm/internal/arm64"
 	"github.com/twogather/twogather/_asm/internal/output"
 )
@@ -15,7 +13,6 @@ const (
 )
 
 func main() {
-	log.SetFlags(0)
 	for _, f := range []struct {
 		name string
 		set  instructionSet
@@ -25,9 +22,7 @@ func main() {
 		{"syndrome_avx512", instructionSet{name: "AVX512", bytes: 64}},
 		{"syndrome_avx512gfni", instructionSet{name: "AVX512GFNI", bytes: 64, gfni: true}},
 	} {
-		if err := output.Assembly(write(f.set).Context, command, "raid6", dir+f.name); err != nil {
-			log.Fatal(err)
-		}
+		output.Check(output.Assembly(write(f.set).Context, command, "raid6", dir+f.name))
 	}
 	for _, f := range []struct {
 		name string
@@ -36,8 +31,6 @@ func main() {
 		{"syndrome_neon_arm64", writeNEON()},
 		{"syndrome_sve_arm64", writeSVE()},
 	} {
-		if err := output.Arm64(f.file, dir+f.name); err != nil {
-			log.Fatal(err)
-		}
+		output.Check(output.Arm64(f.file, dir+f.name))
 	}
 }

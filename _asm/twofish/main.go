@@ -2,11 +2,7 @@
 // the directory _asm; every file is complete before it takes the place of the old one.
 package main
 
-import (
-	"log"
-
-	"github.com/twogather/twogather/_asm/internal/output"
-)
+import "github.com/twogather/twogather/_asm/internal/output"
 
 const (
 	command = "go run ./twofish"
@@ -14,10 +10,9 @@ const (
 )
 
 func main() {
-	log.SetFlags(0)
 	tables, err := keyTables(command)
-	check(err)
-	check(output.WriteFile(dir+"tables.go", tables))
+	output.Check(err)
+	output.Check(output.WriteFile(dir+"tables.go", tables))
 	for _, f := range []struct {
 		name  string
 		build func() *assembler
@@ -30,15 +25,7 @@ func main() {
 		{"gather_shuffle512", writeShuffle512},
 		{"gather_shuffle", writeShuffle},
 	} {
-		check(output.Assembly(f.build().Context, command, "twofish", dir+f.name))
+		output.Check(output.Assembly(f.build().Context, command, "twofish", dir+f.name))
 	}
-	neon := writeNEON(command)
-	check(output.WriteFile(dir+"gather_neon_arm64.s", neon.Text.Bytes()))
-	check(output.WriteFile(dir+"gather_neon_arm64.go", neon.Stubs.Bytes()))
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
+	output.Check(output.Arm64(writeNEON(command), dir+"gather_neon_arm64"))
 }

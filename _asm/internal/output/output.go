@@ -13,6 +13,14 @@ import (
 	"github.com/twogather/twogather/_asm/internal/arm64"
 )
 
+// Check ends a generator that failed.
+func Check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
 // WriteFile writes to a temporary file beside name and renames it.
 func WriteFile(name string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".generated-*")
