@@ -44,7 +44,7 @@ func (x *transform) step(blocks int) int {
 
 func (x *transform) run(t *testing.T) {
 	lengths := x.lengths()
-	longest := 43 * x.size // what splits need
+	longest := max(100, 43*x.size) // what splits need
 	for _, n := range lengths {
 		longest = max(longest, n)
 	}
