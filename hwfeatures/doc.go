@@ -28,8 +28,8 @@
 //
 //	TWOGATHER_KERNEL=twofish=avx2-manual,raid6=avx2x4
 //
-// makes a primitive (twofish, erasure, raid6) use one kernel, if the processor can run it. A Cipher that has to be
-// constant-time takes no notice of a kernel that is not.
+// makes a primitive (twofish, erasure, raid6, ghash) use one kernel, if the processor can run it. A Cipher that has to
+// be constant-time takes no notice of a kernel that is not. ghash is the hash of GCM.
 //
 // White space around names does not count, case does. What is wrong changes nothing, is printed to standard error
 // in a line that starts with "twogather: ", and is kept for [Warnings].

@@ -63,7 +63,7 @@ func parseHWF(value string, detected Set) (enabled Set, warnings []string) {
 }
 
 // primitives are the names that TWOGATHER_KERNEL knows on the left of its equals signs.
-var primitives = [...]string{"twofish", "erasure", "raid6"}
+var primitives = [...]string{"twofish", "erasure", "raid6", "ghash"}
 
 type forcedKernel struct{ primitive, name string }
 

@@ -95,11 +95,11 @@ func TestParseKernels(t *testing.T) {
 		{"raid6=a=b", []forcedKernel{{"raid6", "a=b"}}, nil},
 
 		{"blowfish=avx2", nil, []string{
-			`TWOGATHER_KERNEL: "blowfish=avx2" ignored: unknown primitive; known: twofish erasure raid6`}},
+			`TWOGATHER_KERNEL: "blowfish=avx2" ignored: unknown primitive; known: twofish erasure raid6 ghash`}},
 		{"Twofish=avx2-manual,raid6=avx2x4", []forcedKernel{{"raid6", "avx2x4"}}, []string{
-			`TWOGATHER_KERNEL: "Twofish=avx2-manual" ignored: unknown primitive; known: twofish erasure raid6`}},
+			`TWOGATHER_KERNEL: "Twofish=avx2-manual" ignored: unknown primitive; known: twofish erasure raid6 ghash`}},
 		{"=avx2", nil, []string{
-			`TWOGATHER_KERNEL: "=avx2" ignored: unknown primitive; known: twofish erasure raid6`}},
+			`TWOGATHER_KERNEL: "=avx2" ignored: unknown primitive; known: twofish erasure raid6 ghash`}},
 		{"twofish", nil, []string{
 			`TWOGATHER_KERNEL: "twofish" ignored: want primitive=kernel`}},
 		{"twofish= ", nil, []string{

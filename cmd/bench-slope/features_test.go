@@ -92,6 +92,24 @@ func TestHWFEnvironment(t *testing.T) {
 	}
 }
 
+// TestForced forces each primitive's last usable kernel.
+func TestForced(t *testing.T) {
+	for _, p := range kernel.Primitives() {
+		want := ""
+		for _, k := range p.Kernels {
+			if hwfeatures.Detected().Has(k.Requires) {
+				want = k.Name
+			}
+		}
+		out, errs, status := program(t, []string{"TWOGATHER_KERNEL=" + p.Name + "=" + want}, "hwf")
+		if status != 0 || errs != "" || !slices.ContainsFunc(parts(out)["Kernels"], func(line string) bool {
+			return slices.Equal(strings.Fields(line), []string{p.Name, want})
+		}) {
+			t.Errorf("%s: status %d, stderr %q, kernels %q, want %s", p.Name, status, errs, parts(out)["Kernels"], want)
+		}
+	}
+}
+
 // A forced kernel is what cipher measures where --kernel says nothing.
 func TestCipherForced(t *testing.T) {
 	out, errs, status := program(t, []string{"TWOGATHER_KERNEL=twofish=generic"}, append(quick, "cipher", "--csv")...)
