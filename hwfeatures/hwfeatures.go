@@ -182,7 +182,8 @@ func CPU() Processor {
 }
 
 // Reason says why a tuning is on or off on this processor: in the words of its row in the table of models, of the
-// Linux kernel where that refines the row, or of the override; or by the length of vectors. For anything but one tuning it is empty.
+// Linux kernel where that refines the row, or of the override; or by the length of vectors. For anything but one tuning it
+// is empty.
 func Reason(tuning Set) string {
 	switch tuning {
 	case IntelFastVPGATHER:

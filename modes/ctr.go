@@ -56,7 +56,8 @@ func (x *CTR) SeekBlock(n uint64) {
 	x.used = len(x.out)
 }
 
-// XORKeyStream XORs src with the next len(src) bytes of the key stream into dst.
+// XORKeyStream XORs src with the next len(src) bytes of the key stream into dst. The two may be the same memory. It panics if
+// dst is shorter than src, and if they overlap otherwise.
 func (x *CTR) XORKeyStream(dst, src []byte) {
 	checkStream(dst, src)
 	n := subtle.XORBytes(dst, src, x.out[x.used:])

@@ -15,8 +15,8 @@
 // What has to be done in a row stays slow for one message, whatever the block: encryption in CBC and CFB mode, OFB, and
 // authentication in CMAC and EAX.
 //
-// Only EAX, GCM and OCB authenticate what they encrypt: in the other modes a message that was changed on the way decrypts without
-// an error. New designs want an AEAD.
+// Only EAX, GCM and OCB authenticate what they encrypt: in the other modes a message that was changed on the way decrypts
+// without an error. New designs want an AEAD.
 //
 // No address and no branch in this package depends on a key or a message, as far as the block's own code does not. Nonces,
 // IVs, tweaks and lengths are taken to be public.

@@ -29,8 +29,8 @@ func NewXTS(data, tweak cipher.Block) (*XTS, error) {
 	return &XTS{newECB(data), newECB(tweak)}, nil
 }
 
-// NewXTSCipher is [NewXTS] for ciphers made of one key's halves, the first for data. With [XTS.Encrypt] and
-// [XTS.Decrypt] it stands in for golang.org/x/crypto/xts, whose NewCipher it is.
+// NewXTSCipher is [NewXTS] for ciphers made of one key's halves, the first for data. The error is cipherFunc's or
+// [NewXTS]'s. With [XTS.Encrypt] and [XTS.Decrypt] it stands in for golang.org/x/crypto/xts, whose NewCipher it is.
 func NewXTSCipher(cipherFunc func([]byte) (cipher.Block, error), key []byte) (*XTS, error) {
 	data, err := cipherFunc(key[:len(key)/2])
 	if err != nil {
@@ -51,7 +51,7 @@ const (
 
 // Encrypt encrypts a sector, the data unit whose tweak is the sector's number, little-endian. dst and src may be the same
 // memory and must not overlap otherwise. It panics if dst is shorter than src, and if src is shorter than a block or longer
-// than 16 MiB; nothing is fine.
+// than 16 MiB; an empty src is fine.
 func (x *XTS) Encrypt(dst, src []byte, sector uint64) {
 	x.crypt(false, dst, src, len(src), tweak{lo: sector})
 }

@@ -8,8 +8,8 @@ import (
 
 // What package modes asks of a Bulk that can do more than blocks.
 
-// EncryptCBC encrypts src, any whole number of blocks, into dst in CBC mode. iv is one block; it becomes the last block
-// written, ready for the next call. Overlap and lengths are as for [Cipher.EncryptBlocks].
+// EncryptCBC encrypts src, any whole number of blocks, into dst in CBC mode. iv is one block, or it panics; it becomes the
+// last block written, ready for the next call. Overlap and lengths are as for [Cipher.EncryptBlocks].
 func (c *Cipher) EncryptCBC(dst, src, iv []byte) {
 	chain := chainBlock(dst, src, iv)
 	for k := c.plan.steps[c.plan.last].kernel; len(src) > 0; {
@@ -40,8 +40,8 @@ func (c *Cipher) DecryptCBC(dst, src, iv []byte) {
 }
 
 // XORKeyStreamCTR XORs src, any whole number of blocks, with the encryptions of counter, counter+1 and so on, into dst.
-// The counter is one block, big-endian; it wraps from all ones to zero, and becomes the next one to use. Overlap and
-// lengths are as for [Cipher.EncryptBlocks].
+// The counter is one block, or it panics; it is big-endian, wraps from all ones to zero, and becomes the next one to use.
+// Overlap and lengths are as for [Cipher.EncryptBlocks].
 func (c *Cipher) XORKeyStreamCTR(dst, src, counter []byte) {
 	block := chainBlock(dst, src, counter)
 	dst = dst[:len(src)]

@@ -108,7 +108,8 @@ const maxBatch = 80 * BlockSize
 //	amd64-scalar-bmi2        782  870  960 1664 1853 2540 2733 5482 5819
 //	the plan                 782  865  814 1652 1529 2364 2292 4290 4779 4557 5751 5651 9443  8804 10354 12782
 //
-// The spans are lengths of which the larger kernel would leave a remainder that costs more than it saves. And on Zen 5 (EPYC, family 1Ah, model 02h), which has AVX-512:
+// The spans are lengths of which the larger kernel would leave a remainder that costs more than it saves. And on Zen 5 (EPYC,
+// family 1Ah, model 02h), which has AVX-512:
 //
 //	                                        5 blocks    6    7   12   13   15   24   25
 //	avx512-permute, padded                                  1040 1038 1043

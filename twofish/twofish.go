@@ -41,7 +41,7 @@ func NewCipher(key []byte) (*Cipher, error) {
 
 // NewCipherConstantTime is [NewCipher] without an address or a branch that depends on the key or the data, in the key
 // schedule and in everything that the Cipher does. With a wide constant-time kernel long calls take about as long as others;
-// a single block takes as long as a batch of many. The package documentation says what is promised and what is not.
+// a single block takes as long as a batch of many. The package documentation says what is checked and what is not promised.
 func NewCipherConstantTime(key []byte) (*Cipher, error) {
 	return newCipher(key, constantTimePlan)
 }
@@ -104,20 +104,22 @@ func checkBlocks(dst, src []byte) {
 	}
 }
 
-// Encrypt encrypts the first block of src into dst.
+// Encrypt encrypts the first block of src into dst. The two may be the same memory. It panics if one of them is shorter than a
+// block, and if the blocks overlap otherwise.
 func (c *Cipher) Encrypt(dst, src []byte) {
 	checkBlock(dst, src)
 	c.encryptBlock(dst[:BlockSize], src[:BlockSize])
 }
 
-// Decrypt decrypts the first block of src into dst.
+// Decrypt is the inverse of [Cipher.Encrypt].
 func (c *Cipher) Decrypt(dst, src []byte) {
 	checkBlock(dst, src)
 	c.decryptBlock(dst[:BlockSize], src[:BlockSize])
 }
 
 // EncryptBlocks encrypts src, any whole number of blocks, into dst, each block by itself. It is what modes of
-// operation are built on, not a mode to encrypt messages with.
+// operation are built on, not a mode to encrypt messages with. dst may be longer than src, and may be the same memory. It
+// panics if src is not whole blocks, if dst is shorter than src, and if they overlap otherwise.
 func (c *Cipher) EncryptBlocks(dst, src []byte) {
 	checkBlocks(dst, src)
 	if len(src) == BlockSize {
