@@ -25,7 +25,7 @@ func TestPaths(t *testing.T) {
 			delete(functions, name)
 			// The schedule, dst, src, and the chain or none.
 			for _, chain := range []uint64{0, 4 << 32} {
-				for batches := range uint64(3) {
+				for batches := range uint64(2) {
 					n := (1 + batches) * uint64(row.batch*BlockSize)
 					steps, err := f.Walk(1<<32, 2<<32, n, n, 3<<32, n, n, chain)
 					switch {
