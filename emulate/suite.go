@@ -190,8 +190,8 @@ func mustRun(rows []row, features hwfeatures.Set) (must []row, env string) {
 const skipped = "^TestKnownAnswers$|^TestKitOverStandardLibrary$"
 
 // withoutKernels are tests of primitives' packages that take long and do not depend on kernels: linear algebra, goroutines,
-// and what is read from the assembly's text.
-const withoutKernels = "^Test(Invert|Coefficients|Locate.*|LargeLosses|StreamMemory|Goroutines|Concurrency|Paths)$"
+// processes, and what is read from the assembly's text.
+const withoutKernels = "^Test(Forced|Invert|Coefficients|Locate.*|LargeLosses|StreamMemory|Goroutines|Concurrency|Paths)$"
 
 // run runs everything on one processor.
 func (s *suite) run(ctx context.Context, p processor) outcome {
