@@ -49,7 +49,7 @@ func run() (ok bool, err error) {
 	wrong := flag.Bool("wrong", false, "wrong kernels, which have to be caught")
 	isModel := flag.Bool("model", false, "llvm-mca's model of the kernels' main loops; nothing is run")
 	jobs := flag.Int("j", runtime.NumCPU(), "how many processors run side by side")
-	limit := flag.Duration("limit", 15*time.Minute, "for one processor")
+	limit := flag.Duration("limit", 25*time.Minute, "for one processor")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		return false, fmt.Errorf("unknown argument %q", flag.Arg(0))
