@@ -162,6 +162,8 @@ func (r *result) measure(libraries []library, runs int) {
 			if run == nil {
 				continue
 			}
+			// Nobody pays for what the one before did to caches and branch predictors.
+			run((n[i] + 3) / 4)
 			ns := float64(run(n[i]).Nanoseconds()) / float64(n[i])
 			if r.best[i] == 0 || ns < r.best[i] {
 				r.best[i] = ns
