@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 )
 
 // A decoder makes lost shards, data or parity, of others in one step.
 type decoder struct {
+	pattern         pattern
 	inputs, outputs []int // shards
 	tables          *Tables
 }
@@ -19,7 +21,7 @@ type pattern struct {
 
 // decoder returns the decoder for a pattern.
 func (c *Codec) decoder(p pattern) (*decoder, error) {
-	if d := c.decoders.get(p); d != nil {
+	if d := c.decoders.get(&p); d != nil {
 		return d, nil
 	}
 	left, wanted := p.left.members(), p.wanted.members()
@@ -38,8 +40,8 @@ func (c *Codec) decoder(p pattern) (*decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{inputs: pick(nil, left, s.used), outputs: wanted, tables: tables}
-	c.decoders.put(p, d, max(1, cachedCoefficients/(c.data*max(1, c.parity))))
+	d := &decoder{pattern: p, inputs: pick(nil, left, s.used), outputs: wanted, tables: tables}
+	c.decoders.put(d, max(1, cachedCoefficients/(c.data*max(1, c.parity))))
 	return d, nil
 }
 
@@ -70,18 +72,26 @@ const cachedCoefficients = 1 << 16
 
 // A cache keeps decoders.
 type cache struct {
+	last     atomic.Pointer[decoder] // the same shards stay lost for a while
 	mu       sync.RWMutex
 	decoders map[pattern]*decoder
 }
 
-func (c *cache) get(p pattern) *decoder {
+func (c *cache) get(p *pattern) *decoder {
+	if d := c.last.Load(); d != nil && d.pattern == *p {
+		return d
+	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return c.decoders[p]
+	d := c.decoders[*p]
+	if d != nil {
+		c.last.Store(d)
+	}
+	return d
 }
 
 // put keeps a decoder, in another one's place where there are limit already.
-func (c *cache) put(p pattern, d *decoder, limit int) {
+func (c *cache) put(d *decoder, limit int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.decoders == nil {
@@ -93,13 +103,44 @@ func (c *cache) put(p pattern, d *decoder, limit int) {
 			break
 		}
 	}
-	c.decoders[p] = d
+	c.decoders[d.pattern] = d
 }
 
 // A set of numbers below 256.
 type set [4]uint64
 
-func (s *set) add(i int) { s[i/64] |= 1 << (i % 64) }
+func (s *set) add(i int) { s[uint8(i)/64] |= 1 << (uint8(i) % 64) }
+
+// present returns the numbers of the shards that are not empty.
+func present(shards [][]byte) set {
+	var s set
+	for n := 0; len(shards) > 0; n++ {
+		word, some := uint64(0), min(64, len(shards))
+		for i, shard := range shards[:some] {
+			if len(shard) > 0 {
+				word |= 1 << i
+			}
+		}
+		s[n], shards = word, shards[some:]
+	}
+	return s
+}
+
+// remove takes away what is in other.
+func (s *set) remove(other *set) {
+	for i, word := range other {
+		s[i] &^= word
+	}
+}
+
+// below returns the set of the numbers below n.
+func below(n int) set {
+	var s set
+	for i := range s {
+		s[i] = 1<<max(n-64*i, 0) - 1
+	}
+	return s
+}
 
 func (s *set) members() []int {
 	var members []int

@@ -147,7 +147,6 @@ func (c *Codec) splitAmong(n, step, workers int, f func(w *workspace, from, to i
 // A workspace is what one goroutine needs besides the shards. It saves making it anew.
 type workspace struct {
 	sources, outputs [][]byte // for shards or parts of them
-	rebuilt          [][]byte
 	delta            [1][]byte
 	buffers          [][]byte
 }
@@ -158,7 +157,6 @@ func (c *Codec) workspace() *workspace { return c.workspaces.Get().(*workspace) 
 func (c *Codec) release(w *workspace) {
 	clear(w.sources)
 	clear(w.outputs)
-	clear(w.rebuilt)
 	c.workspaces.Put(w)
 }
 

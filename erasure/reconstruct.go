@@ -8,12 +8,12 @@ import "fmt"
 // The shards that are left are taken to be right: Verify tells whether the set is consistent, if more are left than are
 // data shards.
 func (c *Codec) Reconstruct(shards [][]byte) error {
-	return c.reconstruct(shards, func(i int) bool { return true })
+	return c.reconstruct(shards, below(c.TotalShards()))
 }
 
 // ReconstructData is [Codec.Reconstruct] for data shards only. Lost parity shards stay empty.
 func (c *Codec) ReconstructData(shards [][]byte) error {
-	return c.reconstruct(shards, func(i int) bool { return i < c.data })
+	return c.reconstruct(shards, below(c.data))
 }
 
 // ReconstructSome is [Codec.Reconstruct] for those shards that are required, data or parity: true for each. It costs what
@@ -24,10 +24,17 @@ func (c *Codec) ReconstructSome(shards [][]byte, required []bool) error {
 		return fmt.Errorf("erasure: %d shards required or not, of %d data shards and %d in all: %w",
 			len(required), c.data, c.TotalShards(), ErrInvalidInput)
 	}
-	return c.reconstruct(shards, func(i int) bool { return i < len(required) && required[i] })
+	var wanted set
+	for i, r := range required {
+		if r {
+			wanted.add(i)
+		}
+	}
+	return c.reconstruct(shards, wanted)
 }
 
-func (c *Codec) reconstruct(shards [][]byte, wanted func(i int) bool) error {
+// reconstruct rebuilds those of the wanted shards that are lost.
+func (c *Codec) reconstruct(shards [][]byte, wanted set) error {
 	if err := checkNumber(len(shards), c.TotalShards()); err != nil {
 		return err
 	}
@@ -35,14 +42,8 @@ func (c *Codec) reconstruct(shards [][]byte, wanted func(i int) bool) error {
 	if err != nil {
 		return err
 	}
-	var p pattern
-	for i, s := range shards {
-		if len(s) > 0 {
-			p.left.add(i)
-		} else if wanted(i) {
-			p.wanted.add(i)
-		}
-	}
+	p := pattern{left: present(shards), wanted: wanted}
+	p.wanted.remove(&p.left)
 	if p.wanted == (set{}) {
 		return nil
 	}
@@ -52,24 +53,26 @@ func (c *Codec) reconstruct(shards [][]byte, wanted func(i int) bool) error {
 	}
 	w := c.workspace()
 	defer c.release(w)
-	if w.rebuilt == nil {
-		w.rebuilt = make([][]byte, c.TotalShards())
-	}
+	w.outputs = w.outputs[:0]
 	for _, i := range d.outputs {
 		if cap(shards[i]) >= size {
-			w.rebuilt[i] = shards[i][:size]
+			w.outputs = append(w.outputs, shards[i][:size])
 		} else {
-			w.rebuilt[i] = make([]byte, size)
+			w.outputs = append(w.outputs, make([]byte, size))
 		}
 	}
-	if err := checkApart(w.rebuilt, 0, shards, 0); err != nil {
-		return err
+	if err := checkApart(w.outputs, 0, shards, 0); err != nil {
+		// Once more, to name the shards.
+		rebuilt := make([][]byte, c.TotalShards())
+		for n, i := range d.outputs {
+			rebuilt[i] = w.outputs[n]
+		}
+		return checkApart(rebuilt, 0, shards, 0)
 	}
-	w.outputs = pick(w.outputs, w.rebuilt, d.outputs)
 	w.sources = pick(w.sources, shards, d.inputs)
 	c.encode(d.tables, w.outputs, w.sources)
-	for _, i := range d.outputs {
-		shards[i] = w.rebuilt[i]
+	for n, i := range d.outputs {
+		shards[i] = w.outputs[n]
 	}
 	return nil
 }
