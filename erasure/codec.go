@@ -69,12 +69,17 @@ func (c *Codec) AllocAligned(each int) [][]byte {
 
 // Encode makes the parity shards of the data shards. What was in them does not matter.
 func (c *Codec) Encode(shards [][]byte) error {
-	if err := c.checkSet(shards); err != nil {
+	if err := checkNumber(len(shards), c.TotalShards()); err != nil {
 		return err
 	}
 	sources, outputs := shards[:c.data], shards[c.data:]
-	if err := checkApart(outputs, c.data, sources, 0); err != nil {
-		return err
+	if !follow(len(shards[0]), sources, outputs) {
+		if err := c.checkSet(shards); err != nil {
+			return err
+		}
+		if err := checkApart(outputs, c.data, sources, 0); err != nil {
+			return err
+		}
 	}
 	c.encode(c.tables, outputs, sources)
 	return nil
@@ -86,12 +91,14 @@ func (c *Codec) Encode(shards [][]byte) error {
 // With the XOR of a data shard's old and new contents it brings parity up to date, as [Codec.Update] does with both. A
 // part of a shard goes with the same part of each parity shard.
 func (c *Codec) EncodeIdx(dataShard []byte, idx int, parity [][]byte) error {
-	if err := c.checkParity(parity, idx, len(dataShard)); err != nil {
-		return err
-	}
 	source := [1][]byte{dataShard}
-	if err := checkApart(parity, c.data, source[:], idx); err != nil {
-		return err
+	if idx < 0 || idx >= c.data || len(parity) != c.parity || !follow(len(dataShard), source[:], parity) {
+		if err := c.checkParity(parity, idx, len(dataShard)); err != nil {
+			return err
+		}
+		if err := checkApart(parity, c.data, source[:], idx); err != nil {
+			return err
+		}
 	}
 	c.update(c.tables, parity, idx, dataShard)
 	return nil

@@ -8,7 +8,14 @@ import (
 // encode overwrites outputs with the products of the matrix's rows and the sources. All have the same length; nothing is
 // checked.
 func (t *Tables) encode(outputs, sources [][]byte) {
-	if len(outputs) == 0 || len(outputs[0]) == 0 {
+	if len(outputs) > 0 {
+		t.encodePart(outputs, sources, len(outputs[0]))
+	}
+}
+
+// encodePart encodes parts of shards that have so many bytes.
+func (t *Tables) encodePart(outputs, sources [][]byte, whole int) {
+	if len(outputs[0]) == 0 {
 		return
 	}
 	for _, i := range t.zeros {
@@ -18,117 +25,125 @@ func (t *Tables) encode(outputs, sources [][]byte) {
 		t.encodeShort(outputs, sources)
 		return
 	}
-	t.encodeLong(outputs, sources)
+	t.encodeBy(t.walk(whole), outputs, sources)
 }
 
-// tile is how many bytes of each shard all groups of outputs go over before any goes on. On Zen 3 (EPYC, avx2, GB/s of
-// sources and outputs):
-//
-//	                                no tiles   1024   2048   4096
-//	20+8, 32 KiB, page-aligned           8.1    7.8    9.6    9.9
-//	20+8, 32 KiB, staggered             10.7   10.8   11.1   11.2
-//	50+20, 1 MiB, page-aligned                  1.1    0.9    1.8
-//	50+20, 1 MiB, staggered                     1.7    0.9    2.3
-//
-// Splitting the nibbles of a tile once for all outputs does not pay: 7.0 and 9.3 for 20+8. For kernels with GFNI or AVX-512
-// this is unmeasured.
-const tile = 4096
-
-// encodeLong encodes shards that are long enough for every kernel.
-func (t *Tables) encodeLong(outputs, sources [][]byte) {
-	n, step := len(outputs[0]), len(outputs[0])
-	if t.plain > 1 {
-		step = tile
-	}
-	for from := 0; from < n && t.plain > 0; from += step {
-		for i := range t.groups[:t.plain] {
-			t.run(&t.groups[i], outputs, sources, from, min(from+step, n))
-		}
-	}
-	for i := range t.groups[t.plain:] {
-		t.runParts(&t.groups[t.plain+i], outputs, sources, 0, n, maxPart)
-	}
+// A walk is the order in which encoding goes over shards.
+type walk struct {
+	tile  int // so many bytes of each shard are done for all groups, then the next ones
+	most  int // so many sources are in a pass, at most
+	ahead int // as in pass
 }
 
-// run makes the outputs of a group, of those that take consecutive ones and all sources in order, from the bytes from..to.
-func (t *Tables) run(g *group, outputs, sources [][]byte, from, to int) {
-	if len(sources) > parkSources && (to-from)*(len(sources)+g.count) >= parkFrom {
-		t.runParts(g, outputs, sources, from, to, parkSources)
-		return
-	}
-	p := g.pass(outputs[g.first:g.first+g.count], sources)
-	n := cut(len(p.outputs) + len(p.sources))
-	for ; from < to; from += n {
-		dotWith(t.kernel, &p, from, min(from+n, to))
-	}
-}
-
-// pass is a pass over all sources of a group.
-func (g *group) pass(outputs, sources [][]byte) pass {
-	return pass{outputs: outputs, sources: sources, entries: pointer(g.entries), ones: g.ones, sum: g.sum}
-}
-
-// With more than parkSources sources, whose shards and outputs together have at least parkFrom bytes, passes over a part of
-// the sources park their sums. It is as if the processor could not prefetch from more places at once. On Zen 3 (EPYC, avx2,
-// GB/s of sources and outputs of 17+3, page-aligned and staggered):
+// groupTile is the tile where there are several groups of outputs. On Zen 3 (EPYC, avx2, GB/s of sources and outputs):
 //
-//	                         256 KiB        1 MiB
-//	all sources            15.5  24.5     11.2  11.9
-//	9 and 8, 16 KiB each   15.5  23.5     13.2  13.4
+//	                              no tiles   1024   2048   4096   8192
+//	50+20, 32 KiB, page-aligned       3.91   4.00   4.05   4.10   4.00
+//	50+20, 32 KiB, staggered          4.56   4.51   4.59   4.54   4.47
 //
-// In smaller shards, groups of six sources over tiles of 1 KiB lose too, though their lines stay in the first cache.
+// Splitting the nibbles of a tile once for all outputs does not pay: for 20+8 that had 7.0 and 9.3 where this had 9.9 and
+// 11.2. Other kernels are unmeasured. The figures, and those below, are what compare -runs 150 -only "encode 50+20" and so on
+// print (internal/compare) with one constant or another.
+const groupTile = 4 << 10
+
+// If sources and outputs have farBytes or more together, they are taken to come from memory. Prefetches are then farAhead
+// further ahead, and sources more than farSources are done in parts: it is as if the processor could not prefetch from more
+// places at once. Their sums are parked in between. On Zen 3 (EPYC, avx2, GB/s of sources and outputs, 1 MiB each,
+// page-aligned and staggered):
+//
+//	                                 17+3           50+20         10+4
+//	all sources at a time         11.5  12.1     1.26  3.12    15.7  19.3
+//	the same, further ahead       10.1  15.8     1.27  3.18    16.9  20.7
+//	parts, tiles of 16 KiB        13.7  14.6     1.92  3.79
+//	the same, further ahead       15.5  15.8     1.89  3.86
+//	tiles of 32 KiB               15.3  15.9     1.87  3.79
+//	tiles of 64 KiB               16.2  16.6     1.88  3.84
+//
+// Where all is in a cache, parts lose up to 8%, and prefetches further ahead up to 5%. Other kernels are unmeasured.
 const (
-	parkSources = 10
-	parkFrom    = 8 << 20
-	parkTile    = 16 << 10
+	farBytes   = 8 << 20
+	farSources = 10
+	farTile    = 64 << 10
+	farAhead   = 256
 )
 
-// maxPart is how many sources a part has at most.
+// maxPart is how many sources a pass has at most if it does not take all of them in order.
 const maxPart = 32
 
-// runParts makes a group's outputs by passes over at most so many of its sources, all for a tile, then for the next one. They
-// may be any outputs and sources. Their headers are gathered on the stack: kept anywhere else, the caller's shards would
-// escape.
-func (t *Tables) runParts(g *group, outputs, sources [][]byte, from, to, most int) {
+// walk chooses the walk over shards of n bytes.
+func (t *Tables) walk(n int) walk {
+	w := walk{tile: n, most: t.columns}
+	if len(t.groups) > 1 || t.columns > maxPart {
+		w.tile = groupTile
+	}
+	if n >= t.far {
+		w.ahead = farAhead
+		if t.columns > farSources {
+			w.tile, w.most = farTile, farSources
+		}
+	}
+	return w
+}
+
+// encodeBy encodes shards that are long enough for every kernel.
+func (t *Tables) encodeBy(w walk, outputs, sources [][]byte) {
+	n := len(outputs[0])
+	for from := 0; from < n; from += w.tile {
+		to := min(from+w.tile, n)
+		for i := range t.groups {
+			if g := &t.groups[i]; g.plain && w.most >= t.columns {
+				t.run(g, w, outputs, sources, from, to)
+			} else {
+				t.runParts(g, w, outputs, sources, from, to)
+			}
+		}
+	}
+}
+
+// run makes the outputs of a plain group, the bytes from..to, by a pass over all sources.
+func (t *Tables) run(g *group, w walk, outputs, sources [][]byte, from, to int) {
+	p := pass{outputs: outputs[g.first : g.first+g.count], sources: sources, entries: pointer(g.entries), ones: g.ones, sum: g.sum, ahead: w.ahead}
+	for ; from < to; from += g.call {
+		dotWith(t.kernel, &p, from, min(from+g.call, to))
+	}
+}
+
+// runParts makes a group's outputs by passes over parts of its sources, which park their sums. They may be any outputs and
+// sources. Their headers are gathered on the stack: kept anywhere else, the caller's shards would escape.
+func (t *Tables) runParts(g *group, w walk, outputs, sources [][]byte, from, to int) {
 	var selectedOutputs [maxOutputs][]byte
 	var selected [maxPart][]byte
 	for i := range g.count {
 		selectedOutputs[i] = outputs[g.row(i)]
 	}
-	count := len(sources)
-	if g.columns != nil {
-		count = len(g.columns)
-	}
-	parts := (count + most - 1) / most
-	most = (count + parts - 1) / parts
-	p := g.pass(selectedOutputs[:g.count], nil)
+	p := pass{outputs: selectedOutputs[:g.count], sum: g.sum, ahead: w.ahead}
+	count, most, call := g.sources, min(w.most, maxPart), g.call
 	var sums []byte
-	if parts > 1 {
+	if count > most {
+		parts := (count + most - 1) / most
+		most = (count + parts - 1) / parts
+		call = cut(g.count + most)
 		s := scratches.Get().(*scratch)
 		defer s.release()
-		sums = s.memory(g.count * (parkTile + minLength))
+		sums = s.memory(g.count * (to - from + minLength))
 	}
-	call := cut(g.count + most)
-	for ; from < to; from += parkTile {
-		end := min(from+parkTile, to)
-		for first := 0; first < count; first += most {
-			last := min(first+most, count)
-			for i := first; i < last; i++ {
-				selected[i-first] = sources[g.column(i)]
+	for first := 0; first < count; first += most {
+		last := min(first+most, count)
+		for i := first; i < last; i++ {
+			selected[i-first] = sources[g.column(i)]
+		}
+		p.sources = selected[:last-first]
+		p.ones = min(max(g.ones-first, 0), last-first)
+		p.entries = pointer(g.entries[max(first-g.ones, 0)*(g.count-g.sum)*t.form.size:])
+		for at := from; at < to; at += call {
+			p.start, p.park = nil, nil
+			if first > 0 {
+				p.start = &sums[(at-from)*g.count]
 			}
-			p.sources = selected[:last-first]
-			p.ones = min(max(g.ones-first, 0), last-first)
-			p.entries = pointer(g.entries[max(first-g.ones, 0)*(g.count-g.sum)*t.form.size:])
-			for at := from; at < end; at += call {
-				p.start, p.park = nil, nil
-				if first > 0 {
-					p.start = &sums[(at-from)*g.count]
-				}
-				if last < count {
-					p.park = &sums[(at-from)*g.count]
-				}
-				dotWith(t.kernel, &p, at, min(at+call, end))
+			if last < count {
+				p.park = &sums[(at-from)*g.count]
 			}
+			dotWith(t.kernel, &p, at, min(at+call, to))
 		}
 	}
 }
@@ -164,7 +179,7 @@ func (t *Tables) encodeShort(outputs, sources [][]byte) {
 	s := scratches.Get().(*scratch)
 	defer s.release()
 	padded := s.pad(outputs, sources)
-	t.encodeLong(padded[:len(outputs)], padded[len(outputs):])
+	t.encodeBy(t.walk(minLength), padded[:len(outputs)], padded[len(outputs):])
 	for i, out := range outputs {
 		copy(out, padded[i])
 	}
@@ -200,27 +215,22 @@ func (t *Tables) update(outputs [][]byte, column int, source []byte) {
 
 // updateLong goes over the bytes so that the source comes from the first cache, or the second, again and again.
 func (t *Tables) updateLong(outputs [][]byte, column int, source []byte) {
-	var selected [maxOutputs][]byte
-	var entries [maxOutputs]entry
+	entries := t.columnEntries(column)
 	n, most := cut(1+maxOutputs), updateOutputs(t.kernel)
 	for from := 0; from < len(source); from += n {
 		to := min(from+n, len(source))
-		count := 0
-		for i, out := range outputs {
-			switch c := t.at(i, column); c {
+		for first, next := 0, 0; first < len(outputs); first = next {
+			next = first + 1
+			switch t.at(first, column) {
 			case 0:
 			case 1:
-				addWith(t.kernel, out, source, from, to)
+				addWith(t.kernel, outputs[first], source, from, to)
 			default:
-				selected[count], entries[count] = out, t.form.entries[c]
-				if count++; count == most {
-					updateWith(t.kernel, selected[:count], source, &entries, from, to)
-					count = 0
+				for next < len(outputs) && next-first < most && t.at(next, column) > 1 {
+					next++
 				}
+				updateWith(t.kernel, outputs[first:next], source, &entries[first], from, to)
 			}
-		}
-		if count > 0 {
-			updateWith(t.kernel, selected[:count], source, &entries, from, to)
 		}
 	}
 }

@@ -27,6 +27,7 @@ type pass struct {
 	// outputs: 64 bytes of the first output, 64 of the second and so on, then the next 64 of the first, or as many each
 	// as a kernel's step has. They take no more room than the outputs do, rounded up to 64 bytes.
 	start, park *byte
+	ahead       int // so many bytes further than the next step is what kernels prefetch, where they do
 }
 
 // funcs are one kernel's operations. A call through a func value would make its caller's buffers escape to the heap. So the
@@ -36,8 +37,8 @@ type funcs struct {
 	// beginning on, and may do up to 63 before from again.
 	dot func(p *pass, from, to int)
 	// update adds the products of the bytes of source and of the entries' coefficients to the outputs, at most as many as
-	// updateOutputs says.
-	update func(outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int)
+	// updateOutputs says. There is an entry for each, one behind the other.
+	update func(outputs [][]byte, source []byte, entries *entry, from, to int)
 	// add does the same for one output and the coefficient 1.
 	add func(output, source []byte, from, to int)
 }

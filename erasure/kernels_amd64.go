@@ -75,7 +75,7 @@ func dotWith(k uint8, p *pass, from, to int) {
 	}
 }
 
-func updateWith(k uint8, outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int) {
+func updateWith(k uint8, outputs [][]byte, source []byte, entries *entry, from, to int) {
 	switch k {
 	case kernelGFNI512:
 		updateGFNI512(outputs, source, entries, from, to)

@@ -22,6 +22,8 @@ TEXT ·dotAVX2(SB), $0-24
 	MOVQ    72(DI), R14
 	MOVQ    80(DI), R15
 	MOVQ    from+8(FP), R8
+	MOVQ    88(DI), BX
+	ADDQ    R8, BX
 	MOVQ    56(DI), R9
 	ORQ     R14, R9
 	VMOVDQU lowNibbles<>+0(SB), Y15
@@ -68,8 +70,8 @@ dot1_128step:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(AX)(BX*1)
+	PREFETCHT0     192(AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y8
 	VPSRLQ         $0x04, Y5, Y9
 	VPSRLQ         $0x04, Y6, Y10
@@ -108,8 +110,8 @@ dot1_128source:
 	VMOVDQU        32(AX)(R8*1), Y5
 	VMOVDQU        64(AX)(R8*1), Y6
 	VMOVDQU        96(AX)(R8*1), Y7
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(AX)(BX*1)
+	PREFETCHT0     192(AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y8
 	VPSRLQ         $0x04, Y5, Y9
 	VPSRLQ         $0x04, Y6, Y10
@@ -157,6 +159,7 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -178,7 +181,7 @@ dot1_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y2, Y4
 	VPSRLQ         $0x04, Y3, Y5
 	VPAND          lowNibbles<>+0(SB), Y2, Y2
@@ -203,7 +206,7 @@ dot1_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y2, Y4
 	VPSRLQ         $0x04, Y3, Y5
 	VPAND          lowNibbles<>+0(SB), Y2, Y2
@@ -235,6 +238,7 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -259,8 +263,8 @@ dot1_128special:
 	TESTQ      R14, R14
 	JNE        dot1_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
+	PREFETCHT0 128(AX)(BX*1)
+	PREFETCHT0 192(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    64(AX)(R8*1), Y2
@@ -278,8 +282,8 @@ dot1_128resume:
 
 dot1_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
+	PREFETCHT0 128(AX)(BX*1)
+	PREFETCHT0 192(AX)(BX*1)
 	VPXOR      (AX)(R8*1), Y0, Y0
 	VPXOR      32(AX)(R8*1), Y1, Y1
 	VPXOR      64(AX)(R8*1), Y2, Y2
@@ -310,7 +314,7 @@ dot1_64special:
 	TESTQ      R14, R14
 	JNE        dot1_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	JMP        dot1_64nextOnes
@@ -324,7 +328,7 @@ dot1_64resume:
 
 dot1_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VPXOR      (AX)(R8*1), Y0, Y0
 	VPXOR      32(AX)(R8*1), Y1, Y1
 
@@ -361,8 +365,8 @@ dot2_128step:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(AX)(BX*1)
+	PREFETCHT0     192(AX)(BX*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y8, Y15, Y0
 	VPSHUFB        Y9, Y15, Y1
@@ -417,8 +421,8 @@ dot2_128source:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(AX)(BX*1)
+	PREFETCHT0     192(AX)(BX*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y8, Y15, Y12
 	VPSHUFB        Y9, Y15, Y13
@@ -490,6 +494,7 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -511,7 +516,7 @@ dot2_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPAND          lowNibbles<>+0(SB), Y4, Y4
@@ -544,7 +549,7 @@ dot2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPAND          lowNibbles<>+0(SB), Y4, Y4
@@ -589,6 +594,7 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -613,8 +619,8 @@ dot2_128special:
 	TESTQ      R14, R14
 	JNE        dot2_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
+	PREFETCHT0 128(AX)(BX*1)
+	PREFETCHT0 192(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    64(AX)(R8*1), Y2
@@ -640,8 +646,8 @@ dot2_128resume:
 
 dot2_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
+	PREFETCHT0 128(AX)(BX*1)
+	PREFETCHT0 192(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y4, Y4
@@ -684,7 +690,7 @@ dot2_64special:
 	TESTQ      R14, R14
 	JNE        dot2_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -702,7 +708,7 @@ dot2_64resume:
 
 dot2_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y4
 	VPXOR      Y4, Y0, Y0
 	VPXOR      Y4, Y2, Y2
@@ -742,7 +748,7 @@ dot3_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VPAND          Y15, Y6, Y6
@@ -783,7 +789,7 @@ dot3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VPAND          Y15, Y6, Y6
@@ -841,6 +847,7 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -865,7 +872,7 @@ dot3_64special:
 	TESTQ      R14, R14
 	JNE        dot3_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -887,7 +894,7 @@ dot3_64resume:
 
 dot3_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y6
 	VPXOR      Y6, Y0, Y0
 	VPXOR      Y6, Y2, Y2
@@ -931,7 +938,7 @@ dot4_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPAND          lowNibbles<>+0(SB), Y8, Y8
@@ -980,7 +987,7 @@ dot4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPAND          lowNibbles<>+0(SB), Y8, Y8
@@ -1051,6 +1058,7 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1075,7 +1083,7 @@ dot4_64special:
 	TESTQ      R14, R14
 	JNE        dot4_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -1101,7 +1109,7 @@ dot4_64resume:
 
 dot4_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y2, Y2
@@ -1149,7 +1157,7 @@ dot5_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPAND          lowNibbles<>+0(SB), Y10, Y10
@@ -1206,7 +1214,7 @@ dot5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPAND          lowNibbles<>+0(SB), Y10, Y10
@@ -1290,6 +1298,7 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1314,7 +1323,7 @@ dot5_64special:
 	TESTQ      R14, R14
 	JNE        dot5_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -1344,7 +1353,7 @@ dot5_64resume:
 
 dot5_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y10
 	VPXOR      Y10, Y0, Y0
 	VPXOR      Y10, Y2, Y2
@@ -1397,7 +1406,7 @@ dot6_64step:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y12, Y15, Y0
 	VPSHUFB        Y13, Y15, Y1
@@ -1464,7 +1473,7 @@ dot6_64source:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y12, Y15, Y14
 	VPSHUFB        Y13, Y15, Y15
@@ -1562,6 +1571,7 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1586,7 +1596,7 @@ dot6_64special:
 	TESTQ      R14, R14
 	JNE        dot6_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -1620,7 +1630,7 @@ dot6_64resume:
 
 dot6_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y12
 	VPXOR      Y12, Y0, Y0
 	VPXOR      Y12, Y2, Y2
@@ -1679,8 +1689,8 @@ sum2_128step:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(AX)(BX*1)
+	PREFETCHT0     192(AX)(BX*1)
 	VMOVDQU        (AX)(R8*1), Y0
 	VMOVDQU        32(AX)(R8*1), Y1
 	VMOVDQU        64(AX)(R8*1), Y2
@@ -1725,8 +1735,8 @@ sum2_128source:
 	VPAND          32(AX)(R8*1), Y15, Y9
 	VPAND          64(AX)(R8*1), Y15, Y10
 	VPAND          96(AX)(R8*1), Y15, Y11
-	PREFETCHT0     128(AX)(R8*1)
-	PREFETCHT0     192(AX)(R8*1)
+	PREFETCHT0     128(AX)(BX*1)
+	PREFETCHT0     192(AX)(BX*1)
 	VPXOR          (AX)(R8*1), Y0, Y0
 	VPXOR          32(AX)(R8*1), Y1, Y1
 	VPXOR          64(AX)(R8*1), Y2, Y2
@@ -1784,6 +1794,7 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
+	ADDQ $0x00000080, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1805,7 +1816,7 @@ sum2_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VMOVDQU        Y4, Y0
@@ -1832,7 +1843,7 @@ sum2_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y4, Y6
 	VPSRLQ         $0x04, Y5, Y7
 	VPXOR          Y4, Y0, Y0
@@ -1869,6 +1880,7 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -1893,8 +1905,8 @@ sum2_128special:
 	TESTQ      R14, R14
 	JNE        sum2_128resume
 	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
+	PREFETCHT0 128(AX)(BX*1)
+	PREFETCHT0 192(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    64(AX)(R8*1), Y2
@@ -1920,8 +1932,8 @@ sum2_128resume:
 
 sum2_128ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 128(AX)(R8*1)
-	PREFETCHT0 192(AX)(R8*1)
+	PREFETCHT0 128(AX)(BX*1)
+	PREFETCHT0 192(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y4, Y4
@@ -1964,7 +1976,7 @@ sum2_64special:
 	TESTQ      R14, R14
 	JNE        sum2_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -1982,7 +1994,7 @@ sum2_64resume:
 
 sum2_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y4
 	VPXOR      Y4, Y0, Y0
 	VPXOR      Y4, Y2, Y2
@@ -2022,7 +2034,7 @@ sum3_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VMOVDQU        Y6, Y0
@@ -2057,7 +2069,7 @@ sum3_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y6, Y8
 	VPSRLQ         $0x04, Y7, Y9
 	VPXOR          Y6, Y0, Y0
@@ -2107,6 +2119,7 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2131,7 +2144,7 @@ sum3_64special:
 	TESTQ      R14, R14
 	JNE        sum3_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -2153,7 +2166,7 @@ sum3_64resume:
 
 sum3_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y6
 	VPXOR      Y6, Y0, Y0
 	VPXOR      Y6, Y2, Y2
@@ -2197,7 +2210,7 @@ sum4_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VMOVDQU        Y8, Y0
@@ -2240,7 +2253,7 @@ sum4_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y8, Y10
 	VPSRLQ         $0x04, Y9, Y11
 	VPXOR          Y8, Y0, Y0
@@ -2303,6 +2316,7 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2327,7 +2341,7 @@ sum4_64special:
 	TESTQ      R14, R14
 	JNE        sum4_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -2353,7 +2367,7 @@ sum4_64resume:
 
 sum4_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y8
 	VPXOR      Y8, Y0, Y0
 	VPXOR      Y8, Y2, Y2
@@ -2401,7 +2415,7 @@ sum5_64step:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VMOVDQU        Y10, Y0
@@ -2452,7 +2466,7 @@ sum5_64source:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPSRLQ         $0x04, Y10, Y12
 	VPSRLQ         $0x04, Y11, Y13
 	VPXOR          Y10, Y0, Y0
@@ -2528,6 +2542,7 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2552,7 +2567,7 @@ sum5_64special:
 	TESTQ      R14, R14
 	JNE        sum5_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -2582,7 +2597,7 @@ sum5_64resume:
 
 sum5_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y10
 	VPXOR      Y10, Y0, Y0
 	VPXOR      Y10, Y2, Y2
@@ -2635,7 +2650,7 @@ sum6_64step:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VMOVDQU        (AX)(R8*1), Y0
 	VMOVDQU        32(AX)(R8*1), Y1
 	VBROADCASTI128 (R10), Y15
@@ -2696,7 +2711,7 @@ sum6_64source:
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
 	VPAND          32(AX)(R8*1), Y15, Y13
-	PREFETCHT0     64(AX)(R8*1)
+	PREFETCHT0     64(AX)(BX*1)
 	VPXOR          (AX)(R8*1), Y0, Y0
 	VPXOR          32(AX)(R8*1), Y1, Y1
 	VBROADCASTI128 (R10), Y15
@@ -2786,6 +2801,7 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
+	ADDQ $0x00000040, BX
 	SUBQ SI, R10
 	SUBQ DX, R11
 	NEGQ SI
@@ -2810,7 +2826,7 @@ sum6_64special:
 	TESTQ      R14, R14
 	JNE        sum6_64resume
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y0
 	VMOVDQU    32(AX)(R8*1), Y1
 	VMOVDQU    Y0, Y2
@@ -2844,7 +2860,7 @@ sum6_64resume:
 
 sum6_64ones:
 	MOVQ       (CX), AX
-	PREFETCHT0 64(AX)(R8*1)
+	PREFETCHT0 64(AX)(BX*1)
 	VMOVDQU    (AX)(R8*1), Y12
 	VPXOR      Y12, Y0, Y0
 	VPXOR      Y12, Y2, Y2
@@ -2957,7 +2973,7 @@ DATA lowNibbles<>+62(SB)/1, $0x0f
 DATA lowNibbles<>+63(SB)/1, $0x0f
 GLOBL lowNibbles<>(SB), RODATA|NOPTR, $64
 
-// func updateAVX2(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+// func updateAVX2(outputs [][]byte, source []byte, entries *entry, from int, to int)
 // Requires: AVX, AVX2
 TEXT ·updateAVX2(SB), $0-72
 	MOVQ outputs_base+0(FP), CX
@@ -5587,7 +5603,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func updateGFNI(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+// func updateGFNI(outputs [][]byte, source []byte, entries *entry, from int, to int)
 // Requires: AVX, AVX2, GFNI
 TEXT ·updateGFNI(SB), $0-72
 	MOVQ outputs_base+0(FP), CX

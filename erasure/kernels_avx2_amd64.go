@@ -12,7 +12,7 @@ func dotAVX2(p *pass, from int, to int)
 // updateAVX2 does what updateGeneric does.
 //
 //go:noescape
-func updateAVX2(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+func updateAVX2(outputs [][]byte, source []byte, entries *entry, from int, to int)
 
 // dotGFNI does what dotGeneric does. Products come by GF2P8AFFINEQB, from entries of four matrices, all the same.
 //
@@ -22,7 +22,7 @@ func dotGFNI(p *pass, from int, to int)
 // updateGFNI does what updateGeneric does.
 //
 //go:noescape
-func updateGFNI(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+func updateGFNI(outputs [][]byte, source []byte, entries *entry, from int, to int)
 
 // addAVX2 is an update with the coefficient 1.
 //

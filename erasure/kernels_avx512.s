@@ -3730,7 +3730,7 @@ DATA lowNibbles<>+62(SB)/1, $0x0f
 DATA lowNibbles<>+63(SB)/1, $0x0f
 GLOBL lowNibbles<>(SB), RODATA|NOPTR, $64
 
-// func updateAVX512(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+// func updateAVX512(outputs [][]byte, source []byte, entries *entry, from int, to int)
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·updateAVX512(SB), $0-72
 	MOVQ outputs_base+0(FP), CX
@@ -8309,7 +8309,7 @@ done:
 	VZEROUPPER
 	RET
 
-// func updateGFNI512(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+// func updateGFNI512(outputs [][]byte, source []byte, entries *entry, from int, to int)
 // Requires: AVX, AVX512F, GFNI
 TEXT ·updateGFNI512(SB), $0-72
 	MOVQ outputs_base+0(FP), CX

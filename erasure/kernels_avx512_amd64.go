@@ -12,7 +12,7 @@ func dotAVX512(p *pass, from int, to int)
 // updateAVX512 does what updateGeneric does.
 //
 //go:noescape
-func updateAVX512(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+func updateAVX512(outputs [][]byte, source []byte, entries *entry, from int, to int)
 
 // dotGFNI512 does what dotGeneric does. Products come by GF2P8AFFINEQB, from entries of one matrix.
 //
@@ -22,4 +22,4 @@ func dotGFNI512(p *pass, from int, to int)
 // updateGFNI512 does what updateGeneric does.
 //
 //go:noescape
-func updateGFNI512(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+func updateGFNI512(outputs [][]byte, source []byte, entries *entry, from int, to int)

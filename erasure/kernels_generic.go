@@ -36,10 +36,10 @@ func dotGeneric(p *pass, first, last int) {
 	}
 }
 
-func updateGeneric(outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int) {
+func updateGeneric(outputs [][]byte, source []byte, entries *entry, from, to int) {
 	rows := products()
-	for i, out := range outputs {
-		multiplyAdd(out[from:to], source[from:to], &rows[entries[i][0]])
+	for i, e := range unsafe.Slice(entries, len(outputs)) {
+		multiplyAdd(outputs[i][from:to], source[from:to], &rows[e[0]])
 	}
 }
 

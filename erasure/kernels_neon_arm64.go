@@ -12,7 +12,7 @@ func dotNEON(p *pass, from int, to int)
 // updateNEON does what updateGeneric does.
 //
 //go:noescape
-func updateNEON(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+func updateNEON(outputs [][]byte, source []byte, entries *entry, from int, to int)
 
 // addNEON is an update with the coefficient 1.
 //

@@ -2357,7 +2357,7 @@ sum6Next:
 	BLO    sum6Step
 	RET
 
-// func updateNEON(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+// func updateNEON(outputs [][]byte, source []byte, entries *entry, from int, to int)
 TEXT ·updateNEON(SB), 0, $0-72
 	MOVD   outputs_base+0(FP), R1
 	MOVD   outputs_len+8(FP), R15

@@ -13,7 +13,7 @@ func formOf(uint8) form { return form{plainEntries(), 1} }
 
 func dotWith(_ uint8, p *pass, from, to int) { dotGeneric(p, from, to) }
 
-func updateWith(_ uint8, outputs [][]byte, source []byte, entries *[maxOutputs]entry, from, to int) {
+func updateWith(_ uint8, outputs [][]byte, source []byte, entries *entry, from, to int) {
 	updateGeneric(outputs, source, entries, from, to)
 }
 

@@ -12,7 +12,7 @@ func dotSVE(p *pass, from int, to int)
 // updateSVE does what updateGeneric does.
 //
 //go:noescape
-func updateSVE(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+func updateSVE(outputs [][]byte, source []byte, entries *entry, from int, to int)
 
 // addSVE is an update with the coefficient 1.
 //

@@ -4467,7 +4467,7 @@ sum6NextRest:
 	BMI    sum6StepRest
 	RET
 
-// func updateSVE(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)
+// func updateSVE(outputs [][]byte, source []byte, entries *entry, from int, to int)
 TEXT ·updateSVE(SB), 0, $0-72
 	MOVD   outputs_base+0(FP), R1
 	MOVD   outputs_len+8(FP), R15

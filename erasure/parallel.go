@@ -63,7 +63,7 @@ func (c *Codec) encode(t *Tables, outputs, sources [][]byte) {
 		return
 	}
 	c.split(n, stepFor(n, workers), workers, func(w *workspace, from, to int) {
-		t.encode(w.outputParts(outputs, from, to), w.sourceParts(sources, from, to))
+		t.encodePart(w.outputParts(outputs, from, to), w.sourceParts(sources, from, to), n)
 	})
 }
 

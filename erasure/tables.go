@@ -1,9 +1,9 @@
 package erasure
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/twogather/twogather/internal/alias"
@@ -18,7 +18,11 @@ type Tables struct {
 	form          form
 	zeros         []int   // rows of zeros
 	groups        []group // of the other rows
-	plain         int     // the first groups, so many, take consecutive outputs and all sources in order
+	far           int     // shards of so many bytes, or more, are too much for the caches
+	updates       struct {
+		once    sync.Once // when the first update comes
+		entries []entry   // by columns
+	}
 }
 
 // A group is up to six rows that one pass makes. Columns whose coefficients are all 0 are left out of it.
@@ -26,7 +30,10 @@ type group struct {
 	first, count int   // consecutive rows …
 	rows         []int // … or, if they are not, these
 	columns      []int // nil if they are all there and in order
+	plain        bool  // consecutive rows, all columns in order
+	sources      int   // how many columns
 	ones, sum    int   // as in pass
+	call         int   // so many bytes of each shard are in a kernel call, at most
 	entries      []byte
 }
 
@@ -74,21 +81,8 @@ func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 		t.addGroup(dense[:size]...)
 		dense = dense[size:]
 	}
-	slices.SortStableFunc(t.groups, func(a, b group) int { return cmp.Compare(a.order(), b.order()) })
-	for _, g := range t.groups {
-		if g.order() == 0 {
-			t.plain++
-		}
-	}
+	t.far = farBytes / max(rows+columns, 1)
 	return t
-}
-
-// order is 0 for groups that take consecutive outputs and all sources in order, and 1 for others.
-func (g *group) order() int {
-	if g.rows == nil && g.columns == nil {
-		return 0
-	}
-	return 1
 }
 
 // row is the number of the group's output n.
@@ -141,10 +135,26 @@ func (t *Tables) addGroup(rows ...int) {
 			g.entries = append(g.entries, t.form.entries[t.at(i, j)][:t.form.size]...)
 		}
 	}
-	if len(g.columns) == t.columns && slices.IsSorted(g.columns) {
+	g.sources = len(g.columns)
+	g.call = cut(g.count + g.sources)
+	if g.sources == t.columns && slices.IsSorted(g.columns) {
 		g.columns = nil
 	}
+	g.plain = g.rows == nil && g.columns == nil
 	t.groups = append(t.groups, g)
+}
+
+// columnEntries returns what an update multiplies a source by: an entry for each row.
+func (t *Tables) columnEntries(j int) []entry {
+	t.updates.once.Do(func() {
+		t.updates.entries = make([]entry, 0, len(t.coefficients))
+		for j := range t.columns {
+			for i := range t.rows {
+				t.updates.entries = append(t.updates.entries, t.form.entries[t.at(i, j)])
+			}
+		}
+	})
+	return t.updates.entries[j*t.rows:][:t.rows]
 }
 
 // Rows returns tables of the rows from i up to j. It panics if there are no such rows.
@@ -182,6 +192,10 @@ func (t *Tables) EncodeDataUpdate(outputs [][]byte, column int, source []byte) e
 	if column < 0 || column >= t.columns {
 		return fmt.Errorf("erasure: column %d, the tables have %d columns", column, t.columns)
 	}
+	if sources := [...][]byte{source}; len(outputs) == t.rows && follow(len(source), sources[:], outputs) {
+		t.update(outputs, column, source)
+		return nil
+	}
 	if err := t.check(outputs, nil); err != nil {
 		return err
 	}
@@ -206,6 +220,9 @@ func (t *Tables) check(outputs, sources [][]byte) error {
 		return nil
 	}
 	n := len(outputs[0])
+	if follow(n, sources, outputs) {
+		return nil
+	}
 	for i, out := range outputs {
 		if len(out) != n {
 			return fmt.Errorf("erasure: output %d has %d bytes, output 0 has %d", i, len(out), n)
@@ -215,9 +232,6 @@ func (t *Tables) check(outputs, sources [][]byte) error {
 		if len(source) != n {
 			return fmt.Errorf("erasure: source %d has %d bytes, the outputs have %d", i, len(source), n)
 		}
-	}
-	if follow(sources, outputs) {
-		return nil
 	}
 	for i, out := range outputs {
 		for j, other := range outputs[:i] {
@@ -234,17 +248,18 @@ func (t *Tables) check(outputs, sources [][]byte) error {
 	return nil
 }
 
-// follow reports whether all shards follow each other in memory, as those of one buffer do: they cannot overlap then.
-func follow(sources, outputs [][]byte) bool {
+// follow reports whether all shards have n bytes, at least one, and follow each other in memory, as those of one buffer do:
+// then nothing is wrong with them, which is seen at once.
+func follow(n int, sources, outputs [][]byte) bool {
 	end := uintptr(0)
 	for _, shards := range [...][][]byte{sources, outputs} {
 		for _, s := range shards {
 			begin := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
-			if begin < end {
+			if len(s) != n || begin < end {
 				return false
 			}
-			end = begin + uintptr(len(s))
+			end = begin + uintptr(n)
 		}
 	}
-	return true
+	return n > 0
 }

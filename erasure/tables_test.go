@@ -26,7 +26,8 @@ import (
 func TestLayout(t *testing.T) {
 	var p pass
 	if unsafe.Offsetof(p.outputs) != 0 || unsafe.Offsetof(p.sources) != 24 || unsafe.Offsetof(p.entries) != 48 ||
-		unsafe.Offsetof(p.ones) != 56 || unsafe.Offsetof(p.sum) != 64 || unsafe.Offsetof(p.start) != 72 || unsafe.Offsetof(p.park) != 80 {
+		unsafe.Offsetof(p.ones) != 56 || unsafe.Offsetof(p.sum) != 64 || unsafe.Offsetof(p.start) != 72 || unsafe.Offsetof(p.park) != 80 ||
+		unsafe.Offsetof(p.ahead) != 88 {
 		if strconv.IntSize == 64 {
 			t.Error("the fields of pass do not lie where the assembly reads them")
 		}
@@ -65,7 +66,7 @@ func equalAll(a, b [][]byte) bool { return slices.EqualFunc(a, b, bytes.Equal) }
 func TestParts(t *testing.T) {
 	testkit.Kernels(t, primitive, kernels, func(t *testing.T, k int) {
 		r := rand.New(rand.NewPCG(3, 4))
-		sizes, lengths := []int{1, 9, 11, 20, 21, 35}, []int{64, 65, 127, 130, 300, parkTile - 1, parkTile + 1, 2*parkTile + 200}
+		sizes, lengths := []int{1, 9, 11, 20, 21, 35}, []int{64, 65, 127, 130, 300, 5000}
 		if testkit.Boundary() {
 			sizes, lengths = []int{11, 21}, []int{65, 300}
 		}
@@ -82,14 +83,40 @@ func TestParts(t *testing.T) {
 					for _, z := range tables.zeros {
 						clear(outputs[z])
 					}
-					for i := range tables.groups {
-						tables.runParts(&tables.groups[i], outputs, sources, 0, n, 1+r.IntN(maxPart))
-					}
+					tables.encodeBy(walk{tile: 64 * (1 + r.IntN(9)), most: 1 + r.IntN(maxPart), ahead: 64 * r.IntN(9)}, outputs, sources)
 					if !equalAll(outputs, slowEncode(matrix, sources)) {
 						t.Fatalf("%s matrix, %d sources, %d outputs, %d bytes: wrong", kind.name, columns, rows, n)
 					}
 				}
 			}
+		}
+	})
+}
+
+// Shards that come from memory are walked over otherwise than those in a cache, and parts of them like the whole.
+func TestWalk(t *testing.T) {
+	for _, x := range []struct{ columns, rows, n, tile, most, ahead int }{
+		{10, 4, 32 << 10, 32 << 10, 10, 0},
+		{50, 20, 32 << 10, groupTile, 50, 0},
+		{40, 1, 32 << 10, groupTile, 40, 0},
+		{10, 4, farBytes/14 - 1, farBytes/14 - 1, 10, 0},
+		{10, 4, farBytes / 14, farBytes / 14, 10, farAhead},
+		{10, 20, 1 << 20, groupTile, 10, farAhead},
+		{17, 3, 1 << 20, farTile, farSources, farAhead},
+		{50, 20, 1 << 20, farTile, farSources, farAhead},
+	} {
+		tables := must(t, newMatrix(x.rows, x.columns, func(i, j int) byte { return byte(2 + i + j) }), kernelGeneric)
+		if got, want := tables.walk(x.n), (walk{x.tile, x.most, x.ahead}); got != want {
+			t.Errorf("%d+%d, %d bytes: %v, want %v", x.columns, x.rows, x.n, got, want)
+		}
+	}
+	testkit.Kernels(t, primitive, kernels, func(t *testing.T, k int) {
+		r := rand.New(rand.NewPCG(11, 12))
+		matrix := matrixKinds[2].make(r, 7, 12)
+		sources, outputs := shardsOf(r, 12, 1000), shardsOf(r, 7, 1000)
+		must(t, matrix, k).encodePart(outputs, sources, farBytes)
+		if !equalAll(outputs, slowEncode(matrix, sources)) {
+			t.Error("part of shards: wrong")
 		}
 	})
 }
@@ -302,7 +329,7 @@ func TestCallLength(t *testing.T) {
 			}{
 				{"encode", shape[0] + g.count, func() { tables.encode(outputs, sources) }},
 				{"update", 1 + min(shape[1], updateOutputs(uint8(k))), func() { tables.update(outputs, shape[0]-1, last) }},
-				{"parts", min(shape[0], 8) + g.count, func() { tables.runParts(g, outputs, sources, 0, n, 8) }},
+				{"parts", min(shape[0], 8) + g.count, func() { tables.runParts(g, walk{most: 8}, outputs, sources, 0, n) }},
 			} {
 				for _, at := range []int{0, page, 16 * page, n - page} {
 					var name, args string

@@ -233,7 +233,7 @@ func (s *armStep) multiply(first bool) {
 
 func (a *armAssembler) update() {
 	name := "update" + a.name
-	a.Function(name, "(outputs [][]byte, source []byte, entries *[6]entry, from int, to int)", 0, 72, name+" does what updateGeneric does.")
+	a.Function(name, "(outputs [][]byte, source []byte, entries *entry, from int, to int)", 0, 72, name+" does what updateGeneric does.")
 	a.Op("MOVD", "outputs_base+0(FP)", armOutputs)
 	a.Op("MOVD", "outputs_len+8(FP)", armCount)
 	a.Op("MOVD", "source_base+24(FP)", armSource)

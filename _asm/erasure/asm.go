@@ -30,6 +30,7 @@ const (
 	passSum         = 64
 	passStart       = 72
 	passPark        = 80
+	passAhead       = 88
 
 	header = 24 // of a slice
 )

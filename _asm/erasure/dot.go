@@ -19,6 +19,7 @@ import (
 var (
 	passPointer  = reg.RDI
 	offset       = reg.R8
+	ahead        = reg.RBX // so far from offset is what is prefetched, but for a step
 	special      = reg.R9  // not 0 if parked sums are taken up, or if some coefficients are all 1
 	source       = reg.R11 // the header at hand, of the sources that have entries
 	end          = reg.R13 // behind the last one, in the direction of the step
@@ -79,6 +80,10 @@ func writeDot(a *assembler, m multiplier) {
 	field(passStart, start)
 	field(passPark, park)
 	a.Load(a.Param("from"), offset)
+	if m.prefetches() {
+		field(passAhead, ahead)
+		a.ADDQ(offset, ahead)
+	}
 	field(passOnes, special)
 	a.ORQ(start, special)
 	m.prepare(a)
@@ -234,6 +239,9 @@ func (s *step) write(prefix string) {
 	}
 	s.Label(prefix + "turn")
 	s.ADDQ(operand.U32(s.size()), offset)
+	if s.prefetches() {
+		s.ADDQ(operand.U32(s.size()), ahead)
+	}
 	s.SUBQ(entryStride, entry)
 	s.SUBQ(sourceStride, source)
 	s.NEGQ(entryStride)
@@ -301,13 +309,13 @@ func (s *step) parked(base reg.Register, p, i int) operand.Mem {
 	return operand.Mem{Base: base, Disp: (p*s.vectors + i) * int(s.width())}
 }
 
-// prefetch asks for what the next step reads of a source, in kernels that have been seen to gain by it.
+// prefetch asks for what the next step reads of a source, or a later one, in kernels that have been seen to gain by it.
 func (s *step) prefetch(data reg.Register) {
 	if !s.prefetches() {
 		return
 	}
 	for at := 0; at < s.size(); at += 64 {
-		s.PREFETCHT0(s.at(data, 0).Offset(s.size() + at))
+		s.PREFETCHT0(operand.Mem{Base: data, Index: ahead, Scale: 1, Disp: s.size() + at})
 	}
 }
 

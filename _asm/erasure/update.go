@@ -38,7 +38,7 @@ func (a *assembler) lastBytes() operand.Mem {
 
 func writeUpdate(a *assembler, u updater) {
 	w := u.width()
-	a.text(u.updateName(), "func(outputs [][]byte, source []byte, entries *[6]entry, from, to int)",
+	a.text(u.updateName(), "func(outputs [][]byte, source []byte, entries *entry, from, to int)",
 		u.updateName()+" does what updateGeneric does.")
 	a.Load(a.Param("outputs").Base(), updateHeaders)
 	a.Load(a.Param("source").Base(), updateSource)
