@@ -216,19 +216,21 @@ func (t *Tables) update(outputs [][]byte, column int, source []byte) {
 // updateLong goes over the bytes so that the source comes from the first cache, or the second, again and again.
 func (t *Tables) updateLong(outputs [][]byte, column int, source []byte) {
 	entries := t.columnEntries(column)
-	n, most := cut(1+maxOutputs), updateOutputs(t.kernel)
-	for from := 0; from < len(source); from += n {
-		to := min(from+n, len(source))
+	most := updateOutputs(t.kernel)
+	for from := 0; from < len(source); from += t.updates.call {
+		to := min(from+t.updates.call, len(source))
 		for first, next := 0, 0; first < len(outputs); first = next {
 			next = first + 1
-			switch t.at(first, column) {
-			case 0:
-			case 1:
+			if t.at(first, column) == 0 {
+				continue
+			}
+			for next < len(outputs) && next-first < most && t.at(next, column) != 0 {
+				next++
+			}
+			// One more output in a pass costs less than a plain sum of its own.
+			if next == first+1 && t.at(first, column) == 1 {
 				addWith(t.kernel, outputs[first], source, from, to)
-			default:
-				for next < len(outputs) && next-first < most && t.at(next, column) > 1 {
-					next++
-				}
+			} else {
 				updateWith(t.kernel, outputs[first:next], source, &entries[first], from, to)
 			}
 		}

@@ -39,7 +39,11 @@ func dotGeneric(p *pass, first, last int) {
 func updateGeneric(outputs [][]byte, source []byte, entries *entry, from, to int) {
 	rows := products()
 	for i, e := range unsafe.Slice(entries, len(outputs)) {
-		multiplyAdd(outputs[i][from:to], source[from:to], &rows[e[0]])
+		if e[0] == 1 {
+			addGeneric(outputs[i], source, from, to)
+		} else {
+			multiplyAdd(outputs[i][from:to], source[from:to], &rows[e[0]])
+		}
 	}
 }
 

@@ -20,7 +20,8 @@ type Tables struct {
 	groups        []group // of the other rows
 	far           int     // shards of so many bytes, or more, are too much for the caches
 	updates       struct {
-		once    sync.Once // when the first update comes
+		call    int       // so many bytes of each shard are in a kernel call, at most
+		once    sync.Once // makes entries, when the first update comes
 		entries []entry   // by columns
 	}
 }
@@ -82,6 +83,7 @@ func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 		dense = dense[size:]
 	}
 	t.far = farBytes / max(rows+columns, 1)
+	t.updates.call = cut(1 + min(rows, updateOutputs(k)))
 	return t
 }
 

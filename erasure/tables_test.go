@@ -327,7 +327,7 @@ func TestCallLength(t *testing.T) {
 				shards int // that a call reads and writes
 				f      func()
 			}{
-				{"encode", shape[0] + g.count, func() { tables.encode(outputs, sources) }},
+				{"encode", tables.walk(n).most + g.count, func() { tables.encode(outputs, sources) }},
 				{"update", 1 + min(shape[1], updateOutputs(uint8(k))), func() { tables.update(outputs, shape[0]-1, last) }},
 				{"parts", min(shape[0], 8) + g.count, func() { tables.runParts(g, walk{most: 8}, outputs, sources, 0, n) }},
 			} {
