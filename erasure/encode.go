@@ -91,32 +91,40 @@ func (t *Tables) encodeBy(w walk, outputs, sources [][]byte) {
 	for from := 0; from < n; from += w.tile {
 		to := min(from+w.tile, n)
 		for i := range t.groups {
-			if g := &t.groups[i]; g.plain && w.most >= t.columns {
-				t.run(g, w, outputs, sources, from, to)
-			} else {
-				t.runParts(g, w, outputs, sources, from, to)
+			switch g := &t.groups[i]; {
+			case g.rows != nil:
+				t.runRows(g, w, outputs, sources, from, to)
+			case g.columns != nil || w.most < t.columns:
+				t.runParts(g, w, outputs[g.first:g.first+g.count], sources, from, to)
+			default:
+				t.run(g, w, outputs[g.first:g.first+g.count], sources, from, to)
 			}
 		}
 	}
 }
 
-// run makes the outputs of a plain group, the bytes from..to, by a pass over all sources.
+// run makes the outputs of a group, the bytes from..to, by a pass over all sources.
 func (t *Tables) run(g *group, w walk, outputs, sources [][]byte, from, to int) {
-	p := pass{outputs: outputs[g.first : g.first+g.count], sources: sources, entries: pointer(g.entries), ones: g.ones, sum: g.sum, ahead: w.ahead}
+	p := pass{outputs: outputs, sources: sources, entries: pointer(g.entries), ones: g.ones, sum: g.sum, ahead: w.ahead}
 	for ; from < to; from += g.call {
 		dotWith(t.kernel, &p, from, min(from+g.call, to))
 	}
 }
 
-// runParts makes a group's outputs by passes over parts of its sources, which park their sums. They may be any outputs and
-// sources. Their headers are gathered on the stack: kept anywhere else, the caller's shards would escape.
-func (t *Tables) runParts(g *group, w walk, outputs, sources [][]byte, from, to int) {
-	var selectedOutputs [maxOutputs][]byte
-	var selected [maxPart][]byte
-	for i := range g.count {
-		selectedOutputs[i] = outputs[g.row(i)]
+// runRows is runParts for a group of any outputs. Their headers are gathered on the stack, as those of sources are there:
+// kept anywhere else, the caller's shards would escape.
+func (t *Tables) runRows(g *group, w walk, outputs, sources [][]byte, from, to int) {
+	var selected [maxOutputs][]byte
+	for i, row := range g.rows {
+		selected[i] = outputs[row]
 	}
-	p := pass{outputs: selectedOutputs[:g.count], sum: g.sum, ahead: w.ahead}
+	t.runParts(g, w, selected[:g.count], sources, from, to)
+}
+
+// runParts makes the outputs of a group by passes over parts of its sources, which park their sums.
+func (t *Tables) runParts(g *group, w walk, outputs, sources [][]byte, from, to int) {
+	var selected [maxPart][]byte
+	p := pass{outputs: outputs, sum: g.sum, ahead: w.ahead}
 	count, most, call := g.sources, min(w.most, maxPart), g.call
 	var sums []byte
 	if count > most {

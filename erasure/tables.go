@@ -31,7 +31,6 @@ type group struct {
 	first, count int   // consecutive rows …
 	rows         []int // … or, if they are not, these
 	columns      []int // nil if they are all there and in order
-	plain        bool  // consecutive rows, all columns in order
 	sources      int   // how many columns
 	ones, sum    int   // as in pass
 	call         int   // so many bytes of each shard are in a kernel call, at most
@@ -87,14 +86,6 @@ func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 	return t
 }
 
-// row is the number of the group's output n.
-func (g *group) row(n int) int {
-	if g.rows == nil {
-		return g.first + n
-	}
-	return g.rows[n]
-}
-
 // column is the number of the group's source n.
 func (g *group) column(n int) int {
 	if g.columns == nil {
@@ -142,7 +133,6 @@ func (t *Tables) addGroup(rows ...int) {
 	if g.sources == t.columns && slices.IsSorted(g.columns) {
 		g.columns = nil
 	}
-	g.plain = g.rows == nil && g.columns == nil
 	t.groups = append(t.groups, g)
 }
 

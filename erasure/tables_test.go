@@ -329,7 +329,7 @@ func TestCallLength(t *testing.T) {
 			}{
 				{"encode", tables.walk(n).most + g.count, func() { tables.encode(outputs, sources) }},
 				{"update", 1 + min(shape[1], updateOutputs(uint8(k))), func() { tables.update(outputs, shape[0]-1, last) }},
-				{"parts", min(shape[0], 8) + g.count, func() { tables.runParts(g, walk{most: 8}, outputs, sources, 0, n) }},
+				{"parts", min(shape[0], 8) + g.count, func() { tables.runParts(g, walk{most: 8}, outputs[g.first:g.first+g.count], sources, 0, n) }},
 			} {
 				for _, at := range []int{0, page, 16 * page, n - page} {
 					var name, args string
