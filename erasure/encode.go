@@ -42,8 +42,8 @@ type walk struct {
 //	50+20, 32 KiB, staggered          4.56   4.51   4.59   4.54   4.47
 //
 // Splitting the nibbles of a tile once for all outputs does not pay: for 20+8 that had 7.0 and 9.3 where this had 9.9 and
-// 11.2. Other kernels are unmeasured. The figures, and those below, are what compare -runs 150 -only "encode 50+20" and so on
-// print (internal/compare) with one constant or another.
+// 11.2. Other kernels are unmeasured. These figures and those below were taken in turn, in one process, with one constant or
+// another; compare -only "encode 50+20" and so on (internal/compare) prints them for the constants as they are.
 const groupTile = 4 << 10
 
 // If sources and outputs have farBytes or more together, they are taken to come from memory. Prefetches are then farAhead
@@ -64,7 +64,7 @@ const (
 	farBytes   = 8 << 20
 	farSources = 10
 	farTile    = 64 << 10
-	farAhead   = 256
+	farAhead   = 256 // an even number of steps: those go the same way as the next one
 )
 
 // maxPart is how many sources a pass has at most if it does not take all of them in order.
