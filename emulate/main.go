@@ -77,7 +77,7 @@ func run() (ok bool, err error) {
 	var chosen []processor
 	if *isNative {
 		features := hwfeatures.Detected() & hwfeatures.Capabilities()
-		chosen = []processor{{"native", runtime.GOARCH, features, 0, native{}}}
+		chosen = []processor{{"native", runtime.GOARCH, features, 0, boundary, native{}}}
 	} else {
 		var names []string
 		if *only != "" {

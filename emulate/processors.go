@@ -24,8 +24,15 @@ type processor struct {
 	features hwfeatures.Set
 	// off are capabilities that its CPUID announces and its operating system does not enable.
 	off hwfeatures.Set
+	// size is the tests': least where another processor runs the same kernels.
+	size string
 	machine
 }
+
+const (
+	boundary = "boundary"
+	least    = "least"
+)
 
 // A machine runs programs, one after the other.
 type machine interface {
@@ -56,19 +63,19 @@ const (
 // processors is the table. The names before the stroke are those of emulate/x86 and emulate/arm64, what follows it is the
 // vector length.
 var processors = []processor{
-	{"avx512", "amd64", x86GF | zmm, 0, onBochs("avx512")},
-	{"avx512-off", "amd64", x86GF, zmm, onBochs("avx512-off")},
-	{"gfni", "amd64", x86GF, 0, onBochs("gfni")},
-	{"avx2", "amd64", x86, 0, onBochs("avx2")},
-	{"max/128", "arm64", neon | hwfeatures.ARMSVE | hwfeatures.ARMSVE2, 0, onQEMU{"max", "128"}},
-	{"max/256", "arm64", neon | hwfeatures.ARMSVE | hwfeatures.ARMSVE2, 0, onQEMU{"max", "256"}},
-	{"max/512", "arm64", neon | hwfeatures.ARMSVE | hwfeatures.ARMSVE2, 0, onQEMU{"max", "512"}},
-	{"max/1024", "arm64", neon | hwfeatures.ARMSVE | hwfeatures.ARMSVE2, 0, onQEMU{"max", "1024"}},
-	{"max/2048", "arm64", neon | hwfeatures.ARMSVE | hwfeatures.ARMSVE2, 0, onQEMU{"max", "2048"}},
-	{"max/off", "arm64", neon, 0, onQEMU{"max", "off"}},
-	{"a64fx/512", "arm64", neon | hwfeatures.ARMSVE, 0, onQEMU{"a64fx", "512"}},
-	{"cortex-a76", "arm64", neon, 0, onQEMU{"cortex-a76", ""}},
-	{"neoverse-n1", "arm64", neon, 0, onQEMU{"neoverse-n1", ""}},
+	{"avx512", "amd64", x86GF | zmm, 0, boundary, onBochs("avx512")},
+	{"avx512-off", "amd64", x86GF, zmm, least, onBochs("avx512-off")},
+	{"gfni", "amd64", x86GF, 0, boundary, onBochs("gfni")},
+	{"avx2", "amd64", x86, 0, boundary, onBochs("avx2")},
+	{"max/128", "arm64", neon | hwfeatures.ARMSVE | hwfeatures.ARMSVE2, 0, boundary, onQEMU{"max", "128"}},
+	{"max/256", "arm64", neon | hwfeatures.ARMSVE | hwfeatures.ARMSVE2, 0, boundary, onQEMU{"max", "256"}},
+	{"max/512", "arm64", neon | hwfeatures.ARMSVE | hwfeatures.ARMSVE2, 0, boundary, onQEMU{"max", "512"}},
+	{"max/1024", "arm64", neon | hwfeatures.ARMSVE | hwfeatures.ARMSVE2, 0, boundary, onQEMU{"max", "1024"}},
+	{"max/2048", "arm64", neon | hwfeatures.ARMSVE | hwfeatures.ARMSVE2, 0, boundary, onQEMU{"max", "2048"}},
+	{"max/off", "arm64", neon, 0, least, onQEMU{"max", "off"}},
+	{"a64fx/512", "arm64", neon | hwfeatures.ARMSVE, 0, least, onQEMU{"a64fx", "512"}},
+	{"cortex-a76", "arm64", neon, 0, boundary, onQEMU{"cortex-a76", ""}},
+	{"neoverse-n1", "arm64", neon, 0, least, onQEMU{"neoverse-n1", ""}},
 }
 
 // onBochs is a machine by its name in package bochs.

@@ -204,7 +204,7 @@ func (s *suite) run(ctx context.Context, p processor) outcome {
 		primitives[r.primitive] = true
 	}
 
-	env := []string{"TWOGATHER_TEST_SIZE=boundary", mustEnv}
+	env := []string{"TWOGATHER_TEST_SIZE=" + p.size, mustEnv}
 	if p.off != 0 {
 		env = append(env, "TWOGATHER_TEST_OFF="+strings.ReplaceAll(p.off.String(), " ", ","))
 	}

@@ -4,7 +4,7 @@
 // processor can run it, whether or not it is the one selected: [Kernels] makes a subtest for each.
 //
 // Environment:
-//   - TWOGATHER_TEST_SIZE=full or =boundary overrules the choice of size.
+//   - TWOGATHER_TEST_SIZE=full, =boundary or =least overrules the choice of size.
 //   - TWOGATHER_TEST_MUST_RUN=twofish=avx2-manual,twofish=avx2-vpgather lists kernels that the processor at hand has to
 //     run: a subtest that would skip one of them fails.
 //   - TWOGATHER_TEST_MUST_FIND=1 does the same for programs that tests look for, such as valgrind and gpg.

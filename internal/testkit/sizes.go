@@ -46,7 +46,8 @@ var (
 		Carries: []int{1, 2, 12, 13, 16, 17, 40},
 		Rounds:  10,
 	}
-	// least is what of that is worth doing for slow kernels in Go, which are no other code on other processors.
+	// least is what of that is worth doing for slow kernels in Go, which are no other code on other processors, and for
+	// emulated processors that have no kernel of their own.
 	least = Sizes{
 		Lengths: func(batch int) []int { return []int{0, 1, 2, batch - 1, batch, batch + 1} },
 		Bytes:   []int{0, 1, 15, 17},
@@ -86,7 +87,7 @@ func Size() *Sizes {
 	switch {
 	case !Boundary():
 		return &full
-	case reduced.Load() > 0 && small():
+	case reduced.Load() > 0 && small() || os.Getenv("TWOGATHER_TEST_SIZE") == "least":
 		return &least
 	}
 	return &boundary
@@ -104,11 +105,12 @@ func Reduce(t testing.TB) {
 
 // small reports whether everything is slow here or done many times.
 func small() bool {
-	return raceDetector || testing.Short() || os.Getenv("TWOGATHER_TEST_SIZE") == "boundary" || os.Getenv("TWOGATHER_KERNEL") != ""
+	size := os.Getenv("TWOGATHER_TEST_SIZE")
+	return raceDetector || testing.Short() || size == "boundary" || size == "least" || os.Getenv("TWOGATHER_KERNEL") != ""
 }
 
 // Boundary reports whether checks keep to the boundaries: with the race detector, a forced kernel, -short or
-// TWOGATHER_TEST_SIZE=boundary, and after [Reduce].
+// TWOGATHER_TEST_SIZE=boundary or =least, and after [Reduce].
 func Boundary() bool {
 	return os.Getenv("TWOGATHER_TEST_SIZE") != "full" && (reduced.Load() > 0 || small())
 }
