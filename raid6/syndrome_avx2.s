@@ -55,6 +55,689 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ    data_len+56(FP), $+16
+	JGT     wide08
+	TESTQ   $+1, R12
+	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+
+skip09:
+	TESTQ   $+2, R12
+	JEQ     skip10
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+
+skip10:
+	TESTQ   $+4, R12
+	JEQ     skip11
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	DECQ    R12
+	JNE     eight12
+	JMP     disks07
+
+wide08:
+	TESTQ      $+1, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+
+skip13:
+	TESTQ      $+2, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+
+skip14:
+	TESTQ      $+4, R12
+	JEQ        skip15
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	DECQ       R12
+	JNE        eight16
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish17
+	SUBQ    $+24, BX
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
+
+finish17:
+	VPXOR   Y14, Y4, Y4
+	CMPQ    8(SP), $+0
+	JNE     through18
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	JMP     stored19
+
+through18:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000020, AX
+
+next02:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next20
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin21
+	VMOVDQU (DI)(AX*1), X0
+	VMOVDQU (SI)(AX*1), X4
+	JMP     run22
+
+begin21:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run22:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run23:
+	TESTQ R12, R12
+	JEQ   disks24
+
+disk25:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   (CX), X4, X4
+	DECQ    R12
+	JNE     disk25
+
+disks24:
+	TESTQ   R14, R14
+	JLT     finish26
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run23
+
+finish26:
+	VPXOR   X14, X4, X4
+	VMOVDQU X0, (DI)(AX*1)
+	VMOVDQU X4, (SI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next20:
+	// 8 bytes
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next29
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin30
+	VMOVQ (DI)(AX*1), X0
+	VMOVQ (SI)(AX*1), X4
+	JMP   run31
+
+begin30:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run31:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run32:
+	TESTQ R12, R12
+	JEQ   disks33
+
+disk34:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVQ   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk34
+
+disks33:
+	TESTQ   R14, R14
+	JLT     finish35
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run32
+
+finish35:
+	VPXOR X14, X4, X4
+	VMOVQ X0, (DI)(AX*1)
+	VMOVQ X4, (SI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next29:
+	// 4 bytes
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next38
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin39
+	VMOVD (DI)(AX*1), X0
+	VMOVD (SI)(AX*1), X4
+	JMP   run40
+
+begin39:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run40:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run41:
+	TESTQ R12, R12
+	JEQ   disks42
+
+disk43:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVD   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk43
+
+disks42:
+	TESTQ   R14, R14
+	JLT     finish44
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run41
+
+finish44:
+	VPXOR X14, X4, X4
+	VMOVD X0, (DI)(AX*1)
+	VMOVD X4, (SI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next38:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next47
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin48
+	VPINSRW $0x00, (DI)(AX*1), X0, X0
+	VPINSRW $0x00, (SI)(AX*1), X4, X4
+	JMP     run49
+
+begin48:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run49:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run50:
+	TESTQ R12, R12
+	JEQ   disks51
+
+disk52:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRW $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk52
+
+disks51:
+	TESTQ   R14, R14
+	JLT     finish53
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run50
+
+finish53:
+	VPXOR   X14, X4, X4
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	VPEXTRW $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next47:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next56
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin57
+	VPINSRB $0x00, (DI)(AX*1), X0, X0
+	VPINSRB $0x00, (SI)(AX*1), X4, X4
+	JMP     run58
+
+begin57:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run58:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run59:
+	TESTQ R12, R12
+	JEQ   disks60
+
+disk61:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRB $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk61
+
+disks60:
+	TESTQ   R14, R14
+	JLT     finish62
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run59
+
+finish62:
+	VPXOR   X14, X4, X4
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next56:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end65
+	SFENCE
+
+end65:
+	VZEROUPPER
+	RET
+
+DATA polynomial<>+0(SB)/8, $0x1d1d1d1d1d1d1d1d
+GLOBL polynomial<>(SB), RODATA|NOPTR, $8
+
+// func xorSyndromeAVX2x1(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX2, MMX+
+TEXT ·xorSyndromeAVX2x1(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ polynomial<>+0(SB), Y15
+	VPBROADCASTB 40(CX), Y14
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 32 bytes
+	JMP next02
+
+visit03:
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+	MOVQ    R9, R12
+	CMPQ    data_len+56(FP), $+16
+	JGT     wide07
 	TESTQ   $+1, R12
 	JEQ     skip08
 	MOVQ    (BX), CX
@@ -124,599 +807,246 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	DECQ       R12
-	JNE        eight11
-
-disks07:
-	TESTQ   R14, R14
-	JLT     finish12
-	SUBQ    $+24, BX
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run06
-
-finish12:
-	VPXOR   Y14, Y4, Y4
-	CMPQ    8(SP), $+0
-	JNE     through13
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	JMP     stored14
-
-through13:
-	VMOVNTDQ Y0, (DI)(AX*1)
-	VMOVNTDQ Y4, (SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000020, AX
-
-next02:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next15
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin16
-	VMOVDQU (DI)(AX*1), X0
-	VMOVDQU (SI)(AX*1), X4
-	JMP     run17
-
-begin16:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run17:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run18:
-	TESTQ R12, R12
-	JEQ   disks19
-
-disk20:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
-	VPXOR   (CX), X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   (CX), X4, X4
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
 	DECQ    R12
-	JNE     disk20
+	JNE     eight11
+	JMP     disks06
 
-disks19:
-	TESTQ   R14, R14
-	JLT     finish21
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run18
+wide07:
+	TESTQ      $+1, R12
+	JEQ        skip12
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
 
-finish21:
-	VPXOR   X14, X4, X4
-	VMOVDQU X0, (DI)(AX*1)
-	VMOVDQU X4, (SI)(AX*1)
-	ADDQ    $0x00000010, AX
+skip12:
+	TESTQ      $+2, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
 
-next15:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next24
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin25
-	VMOVQ (DI)(AX*1), X0
-	VMOVQ (SI)(AX*1), X4
-	JMP   run26
+skip13:
+	TESTQ      $+4, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
 
-begin25:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run26:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run27:
-	TESTQ R12, R12
-	JEQ   disks28
-
-disk29:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVQ   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk29
-
-disks28:
-	TESTQ   R14, R14
-	JLT     finish30
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run27
-
-finish30:
-	VPXOR X14, X4, X4
-	VMOVQ X0, (DI)(AX*1)
-	VMOVQ X4, (SI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next24:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next33
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin34
-	VMOVD (DI)(AX*1), X0
-	VMOVD (SI)(AX*1), X4
-	JMP   run35
-
-begin34:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run35:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run36:
-	TESTQ R12, R12
-	JEQ   disks37
-
-disk38:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVD   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk38
-
-disks37:
-	TESTQ   R14, R14
-	JLT     finish39
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run36
-
-finish39:
-	VPXOR X14, X4, X4
-	VMOVD X0, (DI)(AX*1)
-	VMOVD X4, (SI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next33:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next42
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin43
-	VPINSRW $0x00, (DI)(AX*1), X0, X0
-	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run44
-
-begin43:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run44:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run45:
-	TESTQ R12, R12
-	JEQ   disks46
-
-disk47:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRW $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk47
-
-disks46:
-	TESTQ   R14, R14
-	JLT     finish48
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run45
-
-finish48:
-	VPXOR   X14, X4, X4
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	VPEXTRW $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next42:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next51
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin52
-	VPINSRB $0x00, (DI)(AX*1), X0, X0
-	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run53
-
-begin52:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run53:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run54:
-	TESTQ R12, R12
-	JEQ   disks55
-
-disk56:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRB $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk56
-
-disks55:
-	TESTQ   R14, R14
-	JLT     finish57
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run54
-
-finish57:
-	VPXOR   X14, X4, X4
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next51:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end60
-	SFENCE
-
-end60:
-	VZEROUPPER
-	RET
-
-DATA polynomial<>+0(SB)/8, $0x1d1d1d1d1d1d1d1d
-GLOBL polynomial<>(SB), RODATA|NOPTR, $8
-
-// func xorSyndromeAVX2x1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, MMX+
-TEXT ·xorSyndromeAVX2x1(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ polynomial<>+0(SB), Y15
-	VPBROADCASTB 40(CX), Y14
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 32 bytes
-	JMP next02
-
-visit03:
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-	MOVQ    R9, R12
-	TESTQ   $+1, R12
-	JEQ     skip07
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-
-skip07:
-	TESTQ   $+2, R12
-	JEQ     skip08
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-
-skip08:
-	TESTQ   $+4, R12
-	JEQ     skip09
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
+	VPXOR      Y8, Y4, Y4
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
+	VPXOR      Y8, Y4, Y4
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
+	VPXOR      Y8, Y4, Y4
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
+	VPXOR      Y8, Y4, Y4
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
+	VPXOR      Y8, Y4, Y4
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
+	VPXOR      Y8, Y4, Y4
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
+	VPXOR      Y8, Y4, Y4
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
+	VPXOR      Y8, Y4, Y4
 	DECQ       R12
-	JNE        eight10
+	JNE        eight15
 
 disks06:
 	VBROADCASTI128 (R10), Y9
@@ -745,7 +1075,7 @@ next02:
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next11
+	JGT     next16
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -753,9 +1083,9 @@ next02:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks14
+	JEQ     disks19
 
-disk15:
+disk20:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -765,9 +1095,9 @@ disk15:
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
 	DECQ    R12
-	JNE     disk15
+	JNE     disk20
 
-disks14:
+disks19:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -784,11 +1114,11 @@ disks14:
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
-next11:
+next16:
 	// 8 bytes
 	LEAQ    8(AX), CX
 	CMPQ    CX, DX
-	JGT     next16
+	JGT     next21
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -796,9 +1126,9 @@ next11:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks19
+	JEQ     disks24
 
-disk20:
+disk25:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -809,9 +1139,9 @@ disk20:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk20
+	JNE     disk25
 
-disks19:
+disks24:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -830,11 +1160,11 @@ disks19:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next16:
+next21:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next21
+	JGT     next26
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -842,9 +1172,9 @@ next16:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks24
+	JEQ     disks29
 
-disk25:
+disk30:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -855,9 +1185,9 @@ disk25:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk25
+	JNE     disk30
 
-disks24:
+disks29:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -876,11 +1206,11 @@ disks24:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next21:
+next26:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next26
+	JGT     next31
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -888,9 +1218,9 @@ next21:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks29
+	JEQ     disks34
 
-disk30:
+disk35:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -901,9 +1231,9 @@ disk30:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk30
+	JNE     disk35
 
-disks29:
+disks34:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -922,11 +1252,11 @@ disks29:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next26:
+next31:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next31
+	JGT     next36
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -934,9 +1264,9 @@ next26:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks34
+	JEQ     disks39
 
-disk35:
+disk40:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -947,9 +1277,9 @@ disk35:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk35
+	JNE     disk40
 
-disks34:
+disks39:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -968,7 +1298,7 @@ disks34:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next31:
+next36:
 done01:
 	VZEROUPPER
 	RET
@@ -1031,6 +1361,922 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ    data_len+56(FP), $+16
+	JGT     wide08
+	TESTQ   $+1, R12
+	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+
+skip09:
+	TESTQ   $+2, R12
+	JEQ     skip10
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+
+skip10:
+	TESTQ   $+4, R12
+	JEQ     skip11
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	DECQ    R12
+	JNE     eight12
+	JMP     disks07
+
+wide08:
+	TESTQ      $+1, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+
+skip13:
+	TESTQ      $+2, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+
+skip14:
+	TESTQ      $+4, R12
+	JEQ        skip15
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	DECQ       R12
+	JNE        eight16
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish17
+	SUBQ    $+24, BX
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
+
+finish17:
+	VPXOR   Y14, Y4, Y4
+	VPXOR   Y14, Y5, Y5
+	CMPQ    8(SP), $+0
+	JNE     through18
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	VMOVDQU Y5, 32(SI)(AX*1)
+	JMP     stored19
+
+through18:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y1, 32(DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+	VMOVNTDQ Y5, 32(SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000040, AX
+
+next02:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 32 bytes
+	JMP next20
+
+visit21:
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin22
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	JMP     run23
+
+begin22:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	DECQ    R12
+	JNE     disk26
+
+disks25:
+	TESTQ   R14, R14
+	JLT     finish27
+	SUBQ    $+24, BX
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run24
+
+finish27:
+	VPXOR   Y14, Y4, Y4
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	ADDQ    $0x00000020, AX
+
+next20:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit21
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next30
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin31
+	VMOVDQU (DI)(AX*1), X0
+	VMOVDQU (SI)(AX*1), X4
+	JMP     run32
+
+begin31:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run33:
+	TESTQ R12, R12
+	JEQ   disks34
+
+disk35:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   (CX), X4, X4
+	DECQ    R12
+	JNE     disk35
+
+disks34:
+	TESTQ   R14, R14
+	JLT     finish36
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run33
+
+finish36:
+	VPXOR   X14, X4, X4
+	VMOVDQU X0, (DI)(AX*1)
+	VMOVDQU X4, (SI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next30:
+	// 8 bytes
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next39
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin40
+	VMOVQ (DI)(AX*1), X0
+	VMOVQ (SI)(AX*1), X4
+	JMP   run41
+
+begin40:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run41:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run42:
+	TESTQ R12, R12
+	JEQ   disks43
+
+disk44:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVQ   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk44
+
+disks43:
+	TESTQ   R14, R14
+	JLT     finish45
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run42
+
+finish45:
+	VPXOR X14, X4, X4
+	VMOVQ X0, (DI)(AX*1)
+	VMOVQ X4, (SI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next39:
+	// 4 bytes
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next48
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin49
+	VMOVD (DI)(AX*1), X0
+	VMOVD (SI)(AX*1), X4
+	JMP   run50
+
+begin49:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run50:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run51:
+	TESTQ R12, R12
+	JEQ   disks52
+
+disk53:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVD   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk53
+
+disks52:
+	TESTQ   R14, R14
+	JLT     finish54
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run51
+
+finish54:
+	VPXOR X14, X4, X4
+	VMOVD X0, (DI)(AX*1)
+	VMOVD X4, (SI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next48:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next57
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin58
+	VPINSRW $0x00, (DI)(AX*1), X0, X0
+	VPINSRW $0x00, (SI)(AX*1), X4, X4
+	JMP     run59
+
+begin58:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run59:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run60:
+	TESTQ R12, R12
+	JEQ   disks61
+
+disk62:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRW $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk62
+
+disks61:
+	TESTQ   R14, R14
+	JLT     finish63
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run60
+
+finish63:
+	VPXOR   X14, X4, X4
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	VPEXTRW $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next57:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next66
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin67
+	VPINSRB $0x00, (DI)(AX*1), X0, X0
+	VPINSRB $0x00, (SI)(AX*1), X4, X4
+	JMP     run68
+
+begin67:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run68:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run69:
+	TESTQ R12, R12
+	JEQ   disks70
+
+disk71:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRB $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk71
+
+disks70:
+	TESTQ   R14, R14
+	JLT     finish72
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run69
+
+finish72:
+	VPXOR   X14, X4, X4
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next66:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end75
+	SFENCE
+
+end75:
+	VZEROUPPER
+	RET
+
+// func xorSyndromeAVX2x2(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX2, MMX+
+TEXT ·xorSyndromeAVX2x2(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ polynomial<>+0(SB), Y15
+	VPBROADCASTB 40(CX), Y14
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 2 vectors of 32 bytes
+	JMP next02
+
+visit03:
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+	VMOVDQU 32(CX)(AX*1), Y1
+	VMOVDQA Y1, Y5
+	MOVQ    R9, R12
+	CMPQ    data_len+56(FP), $+16
+	JGT     wide07
 	TESTQ   $+1, R12
 	JEQ     skip08
 	MOVQ    (BX), CX
@@ -1135,191 +2381,9 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	DECQ       R12
-	JNE        eight11
-
-disks07:
-	TESTQ   R14, R14
-	JLT     finish12
-	SUBQ    $+24, BX
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run06
-
-finish12:
-	VPXOR   Y14, Y4, Y4
-	VPXOR   Y14, Y5, Y5
-	CMPQ    8(SP), $+0
-	JNE     through13
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y1, 32(DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	VMOVDQU Y5, 32(SI)(AX*1)
-	JMP     stored14
-
-through13:
-	VMOVNTDQ Y0, (DI)(AX*1)
-	VMOVNTDQ Y1, 32(DI)(AX*1)
-	VMOVNTDQ Y4, (SI)(AX*1)
-	VMOVNTDQ Y5, 32(SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000040, AX
-
-next02:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 32 bytes
-	JMP next15
-
-visit16:
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin17
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	JMP     run18
-
-begin17:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-
-run18:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run19:
-	TESTQ R12, R12
-	JEQ   disks20
-
-disk21:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -1328,589 +2392,365 @@ disk21:
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
 	DECQ    R12
-	JNE     disk21
+	JNE     eight11
+	JMP     disks06
 
-disks20:
-	TESTQ   R14, R14
-	JLT     finish22
-	SUBQ    $+24, BX
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run19
+wide07:
+	TESTQ      $+1, R12
+	JEQ        skip12
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
 
-finish22:
-	VPXOR   Y14, Y4, Y4
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	ADDQ    $0x00000020, AX
+skip12:
+	TESTQ      $+2, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
 
-next15:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit16
+skip13:
+	TESTQ      $+4, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
 
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next25
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin26
-	VMOVDQU (DI)(AX*1), X0
-	VMOVDQU (SI)(AX*1), X4
-	JMP     run27
-
-begin26:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run27:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run28:
-	TESTQ R12, R12
-	JEQ   disks29
-
-disk30:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   (CX), X4, X4
-	DECQ    R12
-	JNE     disk30
-
-disks29:
-	TESTQ   R14, R14
-	JLT     finish31
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run28
-
-finish31:
-	VPXOR   X14, X4, X4
-	VMOVDQU X0, (DI)(AX*1)
-	VMOVDQU X4, (SI)(AX*1)
-	ADDQ    $0x00000010, AX
-
-next25:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next34
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin35
-	VMOVQ (DI)(AX*1), X0
-	VMOVQ (SI)(AX*1), X4
-	JMP   run36
-
-begin35:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run36:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run37:
-	TESTQ R12, R12
-	JEQ   disks38
-
-disk39:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVQ   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk39
-
-disks38:
-	TESTQ   R14, R14
-	JLT     finish40
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run37
-
-finish40:
-	VPXOR X14, X4, X4
-	VMOVQ X0, (DI)(AX*1)
-	VMOVQ X4, (SI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next34:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next43
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin44
-	VMOVD (DI)(AX*1), X0
-	VMOVD (SI)(AX*1), X4
-	JMP   run45
-
-begin44:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run45:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run46:
-	TESTQ R12, R12
-	JEQ   disks47
-
-disk48:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVD   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk48
-
-disks47:
-	TESTQ   R14, R14
-	JLT     finish49
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run46
-
-finish49:
-	VPXOR X14, X4, X4
-	VMOVD X0, (DI)(AX*1)
-	VMOVD X4, (SI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next43:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next52
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin53
-	VPINSRW $0x00, (DI)(AX*1), X0, X0
-	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run54
-
-begin53:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run54:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run55:
-	TESTQ R12, R12
-	JEQ   disks56
-
-disk57:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRW $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk57
-
-disks56:
-	TESTQ   R14, R14
-	JLT     finish58
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run55
-
-finish58:
-	VPXOR   X14, X4, X4
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	VPEXTRW $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next52:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next61
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin62
-	VPINSRB $0x00, (DI)(AX*1), X0, X0
-	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run63
-
-begin62:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run63:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run64:
-	TESTQ R12, R12
-	JEQ   disks65
-
-disk66:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRB $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk66
-
-disks65:
-	TESTQ   R14, R14
-	JLT     finish67
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run64
-
-finish67:
-	VPXOR   X14, X4, X4
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next61:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end70
-	SFENCE
-
-end70:
-	VZEROUPPER
-	RET
-
-// func xorSyndromeAVX2x2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, MMX+
-TEXT ·xorSyndromeAVX2x2(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ polynomial<>+0(SB), Y15
-	VPBROADCASTB 40(CX), Y14
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 2 vectors of 32 bytes
-	JMP next02
-
-visit03:
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-	VMOVDQU 32(CX)(AX*1), Y1
-	VMOVDQA Y1, Y5
-	MOVQ    R9, R12
-	TESTQ   $+1, R12
-	JEQ     skip07
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-
-skip07:
-	TESTQ   $+2, R12
-	JEQ     skip08
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-
-skip08:
-	TESTQ   $+4, R12
-	JEQ     skip09
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
+	VPXOR      Y9, Y5, Y5
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
+	VPXOR      Y9, Y5, Y5
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
+	VPXOR      Y9, Y5, Y5
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
+	VPXOR      Y9, Y5, Y5
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
+	VPXOR      Y9, Y5, Y5
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
+	VPXOR      Y9, Y5, Y5
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
+	VPXOR      Y9, Y5, Y5
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
+	VPXOR      Y9, Y5, Y5
 	DECQ       R12
-	JNE        eight10
+	JNE        eight15
 
 disks06:
 	VBROADCASTI128 (R10), Y9
@@ -1946,9 +2786,9 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next11
+	JMP next16
 
-visit12:
+visit17:
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -1956,9 +2796,9 @@ visit12:
 	VMOVDQA Y0, Y4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks15
+	JEQ     disks20
 
-disk16:
+disk21:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -1968,9 +2808,9 @@ disk16:
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
 	DECQ    R12
-	JNE     disk16
+	JNE     disk21
 
-disks15:
+disks20:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -1987,17 +2827,17 @@ disks15:
 	VMOVDQU        Y4, (SI)(AX*1)
 	ADDQ           $0x00000020, AX
 
-next11:
+next16:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit12
+	JLE  visit17
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next17
+	JGT     next22
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2005,9 +2845,9 @@ next11:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks20
+	JEQ     disks25
 
-disk21:
+disk26:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2017,9 +2857,9 @@ disk21:
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
 	DECQ    R12
-	JNE     disk21
+	JNE     disk26
 
-disks20:
+disks25:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -2036,11 +2876,11 @@ disks20:
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
-next17:
+next22:
 	// 8 bytes
 	LEAQ    8(AX), CX
 	CMPQ    CX, DX
-	JGT     next22
+	JGT     next27
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2048,9 +2888,9 @@ next17:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks25
+	JEQ     disks30
 
-disk26:
+disk31:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2061,9 +2901,9 @@ disk26:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk26
+	JNE     disk31
 
-disks25:
+disks30:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -2082,11 +2922,11 @@ disks25:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next22:
+next27:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next27
+	JGT     next32
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2094,9 +2934,9 @@ next22:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks30
+	JEQ     disks35
 
-disk31:
+disk36:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2107,9 +2947,9 @@ disk31:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk31
+	JNE     disk36
 
-disks30:
+disks35:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -2128,11 +2968,11 @@ disks30:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next27:
+next32:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next32
+	JGT     next37
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2140,9 +2980,9 @@ next27:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks35
+	JEQ     disks40
 
-disk36:
+disk41:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2153,9 +2993,9 @@ disk36:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk36
+	JNE     disk41
 
-disks35:
+disks40:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -2174,11 +3014,11 @@ disks35:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next32:
+next37:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next37
+	JGT     next42
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2186,9 +3026,9 @@ next32:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks40
+	JEQ     disks45
 
-disk41:
+disk46:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2199,9 +3039,9 @@ disk41:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk41
+	JNE     disk46
 
-disks40:
+disks45:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -2220,7 +3060,7 @@ disks40:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next37:
+next42:
 done01:
 	VZEROUPPER
 	RET
@@ -2288,6 +3128,1287 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ    data_len+56(FP), $+16
+	JGT     wide08
+	TESTQ   $+1, R12
+	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+
+skip09:
+	TESTQ   $+2, R12
+	JEQ     skip10
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+
+skip10:
+	TESTQ   $+4, R12
+	JEQ     skip11
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	DECQ    R12
+	JNE     eight12
+	JMP     disks07
+
+wide08:
+	TESTQ      $+1, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+
+skip13:
+	TESTQ      $+2, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+
+skip14:
+	TESTQ      $+4, R12
+	JEQ        skip15
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	DECQ       R12
+	JNE        eight16
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish17
+	SUBQ    $+24, BX
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
+
+finish17:
+	VPXOR   Y14, Y4, Y4
+	VPXOR   Y14, Y5, Y5
+	VPXOR   Y14, Y6, Y6
+	VPXOR   Y14, Y7, Y7
+	CMPQ    8(SP), $+0
+	JNE     through18
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU Y3, 96(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	VMOVDQU Y5, 32(SI)(AX*1)
+	VMOVDQU Y6, 64(SI)(AX*1)
+	VMOVDQU Y7, 96(SI)(AX*1)
+	JMP     stored19
+
+through18:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y1, 32(DI)(AX*1)
+	VMOVNTDQ Y2, 64(DI)(AX*1)
+	VMOVNTDQ Y3, 96(DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+	VMOVNTDQ Y5, 32(SI)(AX*1)
+	VMOVNTDQ Y6, 64(SI)(AX*1)
+	VMOVNTDQ Y7, 96(SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000080, AX
+
+next02:
+	LEAQ 128(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 32 bytes
+	JMP next20
+
+visit21:
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin22
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	JMP     run23
+
+begin22:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	DECQ    R12
+	JNE     disk26
+
+disks25:
+	TESTQ   R14, R14
+	JLT     finish27
+	SUBQ    $+24, BX
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run24
+
+finish27:
+	VPXOR   Y14, Y4, Y4
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	ADDQ    $0x00000020, AX
+
+next20:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit21
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next30
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin31
+	VMOVDQU (DI)(AX*1), X0
+	VMOVDQU (SI)(AX*1), X4
+	JMP     run32
+
+begin31:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run33:
+	TESTQ R12, R12
+	JEQ   disks34
+
+disk35:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   (CX), X4, X4
+	DECQ    R12
+	JNE     disk35
+
+disks34:
+	TESTQ   R14, R14
+	JLT     finish36
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run33
+
+finish36:
+	VPXOR   X14, X4, X4
+	VMOVDQU X0, (DI)(AX*1)
+	VMOVDQU X4, (SI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next30:
+	// 8 bytes
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next39
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin40
+	VMOVQ (DI)(AX*1), X0
+	VMOVQ (SI)(AX*1), X4
+	JMP   run41
+
+begin40:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run41:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run42:
+	TESTQ R12, R12
+	JEQ   disks43
+
+disk44:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVQ   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk44
+
+disks43:
+	TESTQ   R14, R14
+	JLT     finish45
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run42
+
+finish45:
+	VPXOR X14, X4, X4
+	VMOVQ X0, (DI)(AX*1)
+	VMOVQ X4, (SI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next39:
+	// 4 bytes
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next48
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin49
+	VMOVD (DI)(AX*1), X0
+	VMOVD (SI)(AX*1), X4
+	JMP   run50
+
+begin49:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run50:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run51:
+	TESTQ R12, R12
+	JEQ   disks52
+
+disk53:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVD   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk53
+
+disks52:
+	TESTQ   R14, R14
+	JLT     finish54
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run51
+
+finish54:
+	VPXOR X14, X4, X4
+	VMOVD X0, (DI)(AX*1)
+	VMOVD X4, (SI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next48:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next57
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin58
+	VPINSRW $0x00, (DI)(AX*1), X0, X0
+	VPINSRW $0x00, (SI)(AX*1), X4, X4
+	JMP     run59
+
+begin58:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run59:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run60:
+	TESTQ R12, R12
+	JEQ   disks61
+
+disk62:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRW $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk62
+
+disks61:
+	TESTQ   R14, R14
+	JLT     finish63
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run60
+
+finish63:
+	VPXOR   X14, X4, X4
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	VPEXTRW $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next57:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next66
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin67
+	VPINSRB $0x00, (DI)(AX*1), X0, X0
+	VPINSRB $0x00, (SI)(AX*1), X4, X4
+	JMP     run68
+
+begin67:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run68:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run69:
+	TESTQ R12, R12
+	JEQ   disks70
+
+disk71:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRB $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk71
+
+disks70:
+	TESTQ   R14, R14
+	JLT     finish72
+	SUBQ    $+24, BX
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run69
+
+finish72:
+	VPXOR   X14, X4, X4
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next66:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end75
+	SFENCE
+
+end75:
+	VZEROUPPER
+	RET
+
+// func xorSyndromeAVX2x4(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX2, MMX+
+TEXT ·xorSyndromeAVX2x4(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ polynomial<>+0(SB), Y15
+	VPBROADCASTB 40(CX), Y14
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 4 vectors of 32 bytes
+	JMP next02
+
+visit03:
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+	VMOVDQU 32(CX)(AX*1), Y1
+	VMOVDQA Y1, Y5
+	VMOVDQU 64(CX)(AX*1), Y2
+	VMOVDQA Y2, Y6
+	VMOVDQU 96(CX)(AX*1), Y3
+	VMOVDQA Y3, Y7
+	MOVQ    R9, R12
+	CMPQ    data_len+56(FP), $+16
+	JGT     wide07
 	TESTQ   $+1, R12
 	JEQ     skip08
 	MOVQ    (BX), CX
@@ -2462,295 +4583,9 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
-	DECQ       R12
-	JNE        eight11
-
-disks07:
-	TESTQ   R14, R14
-	JLT     finish12
-	SUBQ    $+24, BX
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run06
-
-finish12:
-	VPXOR   Y14, Y4, Y4
-	VPXOR   Y14, Y5, Y5
-	VPXOR   Y14, Y6, Y6
-	VPXOR   Y14, Y7, Y7
-	CMPQ    8(SP), $+0
-	JNE     through13
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y1, 32(DI)(AX*1)
-	VMOVDQU Y2, 64(DI)(AX*1)
-	VMOVDQU Y3, 96(DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	VMOVDQU Y5, 32(SI)(AX*1)
-	VMOVDQU Y6, 64(SI)(AX*1)
-	VMOVDQU Y7, 96(SI)(AX*1)
-	JMP     stored14
-
-through13:
-	VMOVNTDQ Y0, (DI)(AX*1)
-	VMOVNTDQ Y1, 32(DI)(AX*1)
-	VMOVNTDQ Y2, 64(DI)(AX*1)
-	VMOVNTDQ Y3, 96(DI)(AX*1)
-	VMOVNTDQ Y4, (SI)(AX*1)
-	VMOVNTDQ Y5, 32(SI)(AX*1)
-	VMOVNTDQ Y6, 64(SI)(AX*1)
-	VMOVNTDQ Y7, 96(SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000080, AX
-
-next02:
-	LEAQ 128(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 32 bytes
-	JMP next15
-
-visit16:
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin17
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	JMP     run18
-
-begin17:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-
-run18:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run19:
-	TESTQ R12, R12
-	JEQ   disks20
-
-disk21:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2759,751 +4594,640 @@ disk21:
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
 	DECQ    R12
-	JNE     disk21
+	JNE     eight11
+	JMP     disks06
 
-disks20:
-	TESTQ   R14, R14
-	JLT     finish22
-	SUBQ    $+24, BX
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run19
+wide07:
+	TESTQ      $+1, R12
+	JEQ        skip12
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
 
-finish22:
-	VPXOR   Y14, Y4, Y4
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	ADDQ    $0x00000020, AX
+skip12:
+	TESTQ      $+2, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
 
-next15:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit16
+skip13:
+	TESTQ      $+4, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
 
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next25
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin26
-	VMOVDQU (DI)(AX*1), X0
-	VMOVDQU (SI)(AX*1), X4
-	JMP     run27
-
-begin26:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run27:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run28:
-	TESTQ R12, R12
-	JEQ   disks29
-
-disk30:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   (CX), X4, X4
-	DECQ    R12
-	JNE     disk30
-
-disks29:
-	TESTQ   R14, R14
-	JLT     finish31
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run28
-
-finish31:
-	VPXOR   X14, X4, X4
-	VMOVDQU X0, (DI)(AX*1)
-	VMOVDQU X4, (SI)(AX*1)
-	ADDQ    $0x00000010, AX
-
-next25:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next34
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin35
-	VMOVQ (DI)(AX*1), X0
-	VMOVQ (SI)(AX*1), X4
-	JMP   run36
-
-begin35:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run36:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run37:
-	TESTQ R12, R12
-	JEQ   disks38
-
-disk39:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVQ   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk39
-
-disks38:
-	TESTQ   R14, R14
-	JLT     finish40
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run37
-
-finish40:
-	VPXOR X14, X4, X4
-	VMOVQ X0, (DI)(AX*1)
-	VMOVQ X4, (SI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next34:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next43
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin44
-	VMOVD (DI)(AX*1), X0
-	VMOVD (SI)(AX*1), X4
-	JMP   run45
-
-begin44:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run45:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run46:
-	TESTQ R12, R12
-	JEQ   disks47
-
-disk48:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVD   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk48
-
-disks47:
-	TESTQ   R14, R14
-	JLT     finish49
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run46
-
-finish49:
-	VPXOR X14, X4, X4
-	VMOVD X0, (DI)(AX*1)
-	VMOVD X4, (SI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next43:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next52
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin53
-	VPINSRW $0x00, (DI)(AX*1), X0, X0
-	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run54
-
-begin53:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run54:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run55:
-	TESTQ R12, R12
-	JEQ   disks56
-
-disk57:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRW $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk57
-
-disks56:
-	TESTQ   R14, R14
-	JLT     finish58
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run55
-
-finish58:
-	VPXOR   X14, X4, X4
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	VPEXTRW $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next52:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next61
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin62
-	VPINSRB $0x00, (DI)(AX*1), X0, X0
-	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run63
-
-begin62:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run63:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run64:
-	TESTQ R12, R12
-	JEQ   disks65
-
-disk66:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRB $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk66
-
-disks65:
-	TESTQ   R14, R14
-	JLT     finish67
-	SUBQ    $+24, BX
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run64
-
-finish67:
-	VPXOR   X14, X4, X4
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next61:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end70
-	SFENCE
-
-end70:
-	VZEROUPPER
-	RET
-
-// func xorSyndromeAVX2x4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, MMX+
-TEXT ·xorSyndromeAVX2x4(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ polynomial<>+0(SB), Y15
-	VPBROADCASTB 40(CX), Y14
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 4 vectors of 32 bytes
-	JMP next02
-
-visit03:
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-	VMOVDQU 32(CX)(AX*1), Y1
-	VMOVDQA Y1, Y5
-	VMOVDQU 64(CX)(AX*1), Y2
-	VMOVDQA Y2, Y6
-	VMOVDQU 96(CX)(AX*1), Y3
-	VMOVDQA Y3, Y7
-	MOVQ    R9, R12
-	TESTQ   $+1, R12
-	JEQ     skip07
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-
-skip07:
-	TESTQ   $+2, R12
-	JEQ     skip08
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-
-skip08:
-	TESTQ   $+4, R12
-	JEQ     skip09
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
 	VPSHUFB    Y6, Y15, Y12
 	VPADDB     Y6, Y6, Y6
 	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
 	VPSHUFB    Y7, Y15, Y13
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
+	VPXOR      Y11, Y7, Y7
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
 	VPSHUFB    Y6, Y15, Y12
 	VPADDB     Y6, Y6, Y6
 	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
 	VPSHUFB    Y7, Y15, Y13
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
+	VPXOR      Y11, Y7, Y7
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
 	VPSHUFB    Y6, Y15, Y12
 	VPADDB     Y6, Y6, Y6
 	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
 	VPSHUFB    Y7, Y15, Y13
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
+	VPXOR      Y11, Y7, Y7
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
 	VPSHUFB    Y6, Y15, Y12
 	VPADDB     Y6, Y6, Y6
 	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
 	VPSHUFB    Y7, Y15, Y13
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
+	VPXOR      Y11, Y7, Y7
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
 	VPSHUFB    Y6, Y15, Y12
 	VPADDB     Y6, Y6, Y6
 	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
 	VPSHUFB    Y7, Y15, Y13
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
+	VPXOR      Y11, Y7, Y7
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
 	VPSHUFB    Y6, Y15, Y12
 	VPADDB     Y6, Y6, Y6
 	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
 	VPSHUFB    Y7, Y15, Y13
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
+	VPXOR      Y11, Y7, Y7
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
 	VPSHUFB    Y6, Y15, Y12
 	VPADDB     Y6, Y6, Y6
 	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
 	VPSHUFB    Y7, Y15, Y13
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
+	VPXOR      Y11, Y7, Y7
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
-	VPXOR      (CX), Y0, Y0
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
 	VPSHUFB    Y4, Y15, Y12
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
-	VPXOR      (CX), Y4, Y4
-	VPXOR      32(CX), Y1, Y1
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
 	VPSHUFB    Y5, Y15, Y13
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
-	VPXOR      32(CX), Y5, Y5
-	VPXOR      64(CX), Y2, Y2
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
 	VPSHUFB    Y6, Y15, Y12
 	VPADDB     Y6, Y6, Y6
 	VPXOR      Y12, Y6, Y6
-	VPXOR      64(CX), Y6, Y6
-	VPXOR      96(CX), Y3, Y3
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
 	VPSHUFB    Y7, Y15, Y13
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
-	VPXOR      96(CX), Y7, Y7
+	VPXOR      Y11, Y7, Y7
 	DECQ       R12
-	JNE        eight10
+	JNE        eight15
 
 disks06:
 	VBROADCASTI128 (R10), Y9
@@ -3561,9 +5285,9 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next11
+	JMP next16
 
-visit12:
+visit17:
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -3571,9 +5295,9 @@ visit12:
 	VMOVDQA Y0, Y4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks15
+	JEQ     disks20
 
-disk16:
+disk21:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -3583,9 +5307,9 @@ disk16:
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
 	DECQ    R12
-	JNE     disk16
+	JNE     disk21
 
-disks15:
+disks20:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -3602,17 +5326,17 @@ disks15:
 	VMOVDQU        Y4, (SI)(AX*1)
 	ADDQ           $0x00000020, AX
 
-next11:
+next16:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit12
+	JLE  visit17
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next17
+	JGT     next22
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -3620,9 +5344,9 @@ next11:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks20
+	JEQ     disks25
 
-disk21:
+disk26:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -3632,9 +5356,9 @@ disk21:
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
 	DECQ    R12
-	JNE     disk21
+	JNE     disk26
 
-disks20:
+disks25:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -3651,11 +5375,11 @@ disks20:
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
-next17:
+next22:
 	// 8 bytes
 	LEAQ    8(AX), CX
 	CMPQ    CX, DX
-	JGT     next22
+	JGT     next27
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -3663,9 +5387,9 @@ next17:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks25
+	JEQ     disks30
 
-disk26:
+disk31:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -3676,9 +5400,9 @@ disk26:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk26
+	JNE     disk31
 
-disks25:
+disks30:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -3697,11 +5421,11 @@ disks25:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next22:
+next27:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next27
+	JGT     next32
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -3709,9 +5433,9 @@ next22:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks30
+	JEQ     disks35
 
-disk31:
+disk36:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -3722,9 +5446,9 @@ disk31:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk31
+	JNE     disk36
 
-disks30:
+disks35:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -3743,11 +5467,11 @@ disks30:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next27:
+next32:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next32
+	JGT     next37
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -3755,9 +5479,9 @@ next27:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks35
+	JEQ     disks40
 
-disk36:
+disk41:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -3768,9 +5492,9 @@ disk36:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk36
+	JNE     disk41
 
-disks35:
+disks40:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -3789,11 +5513,11 @@ disks35:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next32:
+next37:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next37
+	JGT     next42
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -3801,9 +5525,9 @@ next32:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks40
+	JEQ     disks45
 
-disk41:
+disk46:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -3814,9 +5538,9 @@ disk41:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk41
+	JNE     disk46
 
-disks40:
+disks45:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -3835,7 +5559,7 @@ disks40:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next37:
+next42:
 done01:
 	VZEROUPPER
 	RET
@@ -3889,26 +5613,10 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ  data_len+32(FP), $+16
+	JGT   wide08
 	TESTQ $+1, R12
-	JEQ   skip08
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
-
-skip08:
-	TESTQ $+2, R12
 	JEQ   skip09
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
 	MOVQ  (BX), CX
 	SUBQ  $+24, BX
 	ADDQ  AX, CX
@@ -3918,22 +5626,8 @@ skip08:
 	VPXOR 96(CX), Y3, Y3
 
 skip09:
-	TESTQ $+4, R12
+	TESTQ $+2, R12
 	JEQ   skip10
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	VPXOR 32(CX), Y1, Y1
-	VPXOR 64(CX), Y2, Y2
-	VPXOR 96(CX), Y3, Y3
 	MOVQ  (BX), CX
 	SUBQ  $+24, BX
 	ADDQ  AX, CX
@@ -3950,10 +5644,182 @@ skip09:
 	VPXOR 96(CX), Y3, Y3
 
 skip10:
+	TESTQ $+4, R12
+	JEQ   skip11
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+
+skip11:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight11:
+eight12:
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	VPXOR 32(CX), Y1, Y1
+	VPXOR 64(CX), Y2, Y2
+	VPXOR 96(CX), Y3, Y3
+	DECQ  R12
+	JNE   eight12
+	JMP   disks07
+
+wide08:
+	TESTQ      $+1, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+
+skip13:
+	TESTQ      $+2, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+
+skip14:
+	TESTQ      $+4, R12
+	JEQ        skip15
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXOR      (CX), Y0, Y0
+	VPXOR      32(CX), Y1, Y1
+	VPXOR      64(CX), Y2, Y2
+	VPXOR      96(CX), Y3, Y3
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -4027,18 +5893,18 @@ eight11:
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
 	DECQ       R12
-	JNE        eight11
+	JNE        eight16
 
 disks07:
 	TESTQ R14, R14
-	JLT   finish12
+	JLT   finish17
 	SUBQ  $+24, BX
 	MOVQ  R14, R12
 	MOVQ  R15, R14
 	MOVQ  $-1, R15
 	JMP   run06
 
-finish12:
+finish17:
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y1, 32(DI)(AX*1)
 	VMOVDQU Y2, 64(DI)(AX*1)
@@ -4051,291 +5917,291 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next13
+	JMP next18
 
-visit14:
+visit19:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin15
+	JEQ     begin20
 	VMOVDQU (DI)(AX*1), Y0
-	JMP     run16
+	JMP     run21
 
-begin15:
+begin20:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 
-run16:
+run21:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run17:
+run22:
 	TESTQ R12, R12
-	JEQ   disks18
+	JEQ   disks23
 
-disk19:
+disk24:
 	MOVQ  (BX), CX
 	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	DECQ  R12
-	JNE   disk19
+	JNE   disk24
 
-disks18:
+disks23:
 	TESTQ R14, R14
-	JLT   finish20
+	JLT   finish25
 	SUBQ  $+24, BX
 	MOVQ  R14, R12
 	MOVQ  R15, R14
 	MOVQ  $-1, R15
-	JMP   run17
+	JMP   run22
 
-finish20:
+finish25:
 	VMOVDQU Y0, (DI)(AX*1)
 	ADDQ    $0x00000020, AX
 
-next13:
+next18:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit14
+	JLE  visit19
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next21
+	JGT     next26
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin22
+	JEQ     begin27
 	VMOVDQU (DI)(AX*1), X0
-	JMP     run23
+	JMP     run28
 
-begin22:
+begin27:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 
-run23:
+run28:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run24:
+run29:
 	TESTQ R12, R12
-	JEQ   disks25
+	JEQ   disks30
 
-disk26:
+disk31:
 	MOVQ  (BX), CX
 	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VPXOR (CX), X0, X0
 	DECQ  R12
-	JNE   disk26
+	JNE   disk31
 
-disks25:
+disks30:
 	TESTQ R14, R14
-	JLT   finish27
+	JLT   finish32
 	SUBQ  $+24, BX
 	MOVQ  R14, R12
 	MOVQ  R15, R14
 	MOVQ  $-1, R15
-	JMP   run24
+	JMP   run29
 
-finish27:
+finish32:
 	VMOVDQU X0, (DI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next21:
+next26:
 	// 8 bytes
 	LEAQ  8(AX), CX
 	CMPQ  CX, DX
-	JGT   next28
+	JGT   next33
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin29
+	JEQ   begin34
 	VMOVQ (DI)(AX*1), X0
-	JMP   run30
+	JMP   run35
 
-begin29:
+begin34:
 	MOVQ  (BX), CX
 	SUBQ  $+24, BX
 	VMOVQ (CX)(AX*1), X0
 
-run30:
+run35:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run31:
+run36:
 	TESTQ R12, R12
-	JEQ   disks32
+	JEQ   disks37
 
-disk33:
+disk38:
 	MOVQ  (BX), CX
 	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VMOVQ (CX), X8
 	VPXOR X8, X0, X0
 	DECQ  R12
-	JNE   disk33
+	JNE   disk38
 
-disks32:
+disks37:
 	TESTQ R14, R14
-	JLT   finish34
+	JLT   finish39
 	SUBQ  $+24, BX
 	MOVQ  R14, R12
 	MOVQ  R15, R14
 	MOVQ  $-1, R15
-	JMP   run31
+	JMP   run36
 
-finish34:
+finish39:
 	VMOVQ X0, (DI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next28:
+next33:
 	// 4 bytes
 	LEAQ  4(AX), CX
 	CMPQ  CX, DX
-	JGT   next35
+	JGT   next40
 	MOVQ  R8, BX
 	CMPQ  (SP), $+0
-	JEQ   begin36
+	JEQ   begin41
 	VMOVD (DI)(AX*1), X0
-	JMP   run37
+	JMP   run42
 
-begin36:
+begin41:
 	MOVQ  (BX), CX
 	SUBQ  $+24, BX
 	VMOVD (CX)(AX*1), X0
 
-run37:
+run42:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run38:
+run43:
 	TESTQ R12, R12
-	JEQ   disks39
+	JEQ   disks44
 
-disk40:
+disk45:
 	MOVQ  (BX), CX
 	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VMOVD (CX), X8
 	VPXOR X8, X0, X0
 	DECQ  R12
-	JNE   disk40
+	JNE   disk45
 
-disks39:
+disks44:
 	TESTQ R14, R14
-	JLT   finish41
+	JLT   finish46
 	SUBQ  $+24, BX
 	MOVQ  R14, R12
 	MOVQ  R15, R14
 	MOVQ  $-1, R15
-	JMP   run38
+	JMP   run43
 
-finish41:
+finish46:
 	VMOVD X0, (DI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next35:
+next40:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next42
+	JGT     next47
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin43
+	JEQ     begin48
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
-	JMP     run44
+	JMP     run49
 
-begin43:
+begin48:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 
-run44:
+run49:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run45:
+run50:
 	TESTQ R12, R12
-	JEQ   disks46
+	JEQ   disks51
 
-disk47:
+disk52:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRW $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
 	DECQ    R12
-	JNE     disk47
+	JNE     disk52
 
-disks46:
+disks51:
 	TESTQ R14, R14
-	JLT   finish48
+	JLT   finish53
 	SUBQ  $+24, BX
 	MOVQ  R14, R12
 	MOVQ  R15, R14
 	MOVQ  $-1, R15
-	JMP   run45
+	JMP   run50
 
-finish48:
+finish53:
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next42:
+next47:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next49
+	JGT     next54
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin50
+	JEQ     begin55
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
-	JMP     run51
+	JMP     run56
 
-begin50:
+begin55:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 
-run51:
+run56:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run52:
+run57:
 	TESTQ R12, R12
-	JEQ   disks53
+	JEQ   disks58
 
-disk54:
+disk59:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRB $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
 	DECQ    R12
-	JNE     disk54
+	JNE     disk59
 
-disks53:
+disks58:
 	TESTQ R14, R14
-	JLT   finish55
+	JLT   finish60
 	SUBQ  $+24, BX
 	MOVQ  R14, R12
 	MOVQ  R15, R14
 	MOVQ  $-1, R15
-	JMP   run52
+	JMP   run57
 
-finish55:
+finish60:
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	ADDQ    $0x00000001, AX
 
-next49:
+next54:
 done01:
 	VZEROUPPER
 	RET

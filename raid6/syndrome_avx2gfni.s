@@ -54,6 +54,600 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide08
+	TESTQ          $+1, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+
+skip09:
+	TESTQ          $+2, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+
+skip10:
+	TESTQ          $+4, R12
+	JEQ            skip11
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	DECQ           R12
+	JNE            eight12
+	JMP            disks07
+
+wide08:
+	TESTQ          $+1, R12
+	JEQ            skip13
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+
+skip13:
+	TESTQ          $+2, R12
+	JEQ            skip14
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+
+skip14:
+	TESTQ          $+4, R12
+	JEQ            skip15
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	DECQ           R12
+	JNE            eight16
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish17
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+finish17:
+	CMPQ    8(SP), $+0
+	JNE     through18
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	JMP     stored19
+
+through18:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000020, AX
+
+next02:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next20
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin21
+	VMOVDQU (DI)(AX*1), X0
+	VMOVDQU (SI)(AX*1), X4
+	JMP     run22
+
+begin21:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run22:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run23:
+	TESTQ R12, R12
+	JEQ   disks24
+
+disk25:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk25
+
+disks24:
+	TESTQ          R14, R14
+	JLT            finish26
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run23
+
+finish26:
+	VMOVDQU X0, (DI)(AX*1)
+	VMOVDQU X4, (SI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next20:
+	// 8 bytes
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next29
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin30
+	VMOVQ (DI)(AX*1), X0
+	VMOVQ (SI)(AX*1), X4
+	JMP   run31
+
+begin30:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run31:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run32:
+	TESTQ R12, R12
+	JEQ   disks33
+
+disk34:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVQ          (CX), X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk34
+
+disks33:
+	TESTQ          R14, R14
+	JLT            finish35
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run32
+
+finish35:
+	VMOVQ X0, (DI)(AX*1)
+	VMOVQ X4, (SI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next29:
+	// 4 bytes
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next38
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin39
+	VMOVD (DI)(AX*1), X0
+	VMOVD (SI)(AX*1), X4
+	JMP   run40
+
+begin39:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run40:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run41:
+	TESTQ R12, R12
+	JEQ   disks42
+
+disk43:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVD          (CX), X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk43
+
+disks42:
+	TESTQ          R14, R14
+	JLT            finish44
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run41
+
+finish44:
+	VMOVD X0, (DI)(AX*1)
+	VMOVD X4, (SI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next38:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next47
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin48
+	VPINSRW $0x00, (DI)(AX*1), X0, X0
+	VPINSRW $0x00, (SI)(AX*1), X4, X4
+	JMP     run49
+
+begin48:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run49:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run50:
+	TESTQ R12, R12
+	JEQ   disks51
+
+disk52:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRW        $0x00, (CX), X8, X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk52
+
+disks51:
+	TESTQ          R14, R14
+	JLT            finish53
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run50
+
+finish53:
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	VPEXTRW $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next47:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next56
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin57
+	VPINSRB $0x00, (DI)(AX*1), X0, X0
+	VPINSRB $0x00, (SI)(AX*1), X4, X4
+	JMP     run58
+
+begin57:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run58:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run59:
+	TESTQ R12, R12
+	JEQ   disks60
+
+disk61:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRB        $0x00, (CX), X8, X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk61
+
+disks60:
+	TESTQ          R14, R14
+	JLT            finish62
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run59
+
+finish62:
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next56:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end65
+	SFENCE
+
+end65:
+	VZEROUPPER
+	RET
+
+DATA double<>+0(SB)/8, $0x8001828488102040
+GLOBL double<>(SB), RODATA|NOPTR, $8
+
+// func xorSyndromeAVX2GFNIx1(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX2, GFNI, MMX+
+TEXT ·xorSyndromeAVX2GFNIx1(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ double<>+0(SB), Y15
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 32 bytes
+	JMP next02
+
+visit03:
+	MOVQ           R8, BX
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	VMOVDQU        (CX)(AX*1), Y0
+	VMOVDQA        Y0, Y4
+	MOVQ           R9, R12
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide07
 	TESTQ          $+1, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
@@ -109,524 +703,200 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	DECQ           R12
 	JNE            eight11
+	JMP            disks06
 
-disks07:
-	TESTQ          R14, R14
-	JLT            finish12
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run06
-
-finish12:
-	CMPQ    8(SP), $+0
-	JNE     through13
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	JMP     stored14
-
-through13:
-	VMOVNTDQ Y0, (DI)(AX*1)
-	VMOVNTDQ Y4, (SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000020, AX
-
-next02:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next15
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin16
-	VMOVDQU (DI)(AX*1), X0
-	VMOVDQU (SI)(AX*1), X4
-	JMP     run17
-
-begin16:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run17:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run18:
-	TESTQ R12, R12
-	JEQ   disks19
-
-disk20:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          (CX), X4, X4
-	DECQ           R12
-	JNE            disk20
-
-disks19:
-	TESTQ          R14, R14
-	JLT            finish21
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run18
-
-finish21:
-	VMOVDQU X0, (DI)(AX*1)
-	VMOVDQU X4, (SI)(AX*1)
-	ADDQ    $0x00000010, AX
-
-next15:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next24
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin25
-	VMOVQ (DI)(AX*1), X0
-	VMOVQ (SI)(AX*1), X4
-	JMP   run26
-
-begin25:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run26:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run27:
-	TESTQ R12, R12
-	JEQ   disks28
-
-disk29:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVQ          (CX), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk29
-
-disks28:
-	TESTQ          R14, R14
-	JLT            finish30
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run27
-
-finish30:
-	VMOVQ X0, (DI)(AX*1)
-	VMOVQ X4, (SI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next24:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next33
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin34
-	VMOVD (DI)(AX*1), X0
-	VMOVD (SI)(AX*1), X4
-	JMP   run35
-
-begin34:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run35:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run36:
-	TESTQ R12, R12
-	JEQ   disks37
-
-disk38:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVD          (CX), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk38
-
-disks37:
-	TESTQ          R14, R14
-	JLT            finish39
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run36
-
-finish39:
-	VMOVD X0, (DI)(AX*1)
-	VMOVD X4, (SI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next33:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next42
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin43
-	VPINSRW $0x00, (DI)(AX*1), X0, X0
-	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run44
-
-begin43:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run44:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run45:
-	TESTQ R12, R12
-	JEQ   disks46
-
-disk47:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPINSRW        $0x00, (CX), X8, X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk47
-
-disks46:
-	TESTQ          R14, R14
-	JLT            finish48
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run45
-
-finish48:
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	VPEXTRW $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next42:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next51
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin52
-	VPINSRB $0x00, (DI)(AX*1), X0, X0
-	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run53
-
-begin52:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run53:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run54:
-	TESTQ R12, R12
-	JEQ   disks55
-
-disk56:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPINSRB        $0x00, (CX), X8, X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk56
-
-disks55:
-	TESTQ          R14, R14
-	JLT            finish57
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run54
-
-finish57:
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next51:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end60
-	SFENCE
-
-end60:
-	VZEROUPPER
-	RET
-
-DATA double<>+0(SB)/8, $0x8001828488102040
-GLOBL double<>(SB), RODATA|NOPTR, $8
-
-// func xorSyndromeAVX2GFNIx1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, GFNI, MMX+
-TEXT ·xorSyndromeAVX2GFNIx1(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ double<>+0(SB), Y15
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 32 bytes
-	JMP next02
-
-visit03:
-	MOVQ           R8, BX
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	VMOVDQU        (CX)(AX*1), Y0
-	VMOVDQA        Y0, Y4
-	MOVQ           R9, R12
+wide07:
 	TESTQ          $+1, R12
-	JEQ            skip07
+	JEQ            skip12
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 
-skip07:
+skip12:
 	TESTQ          $+2, R12
-	JEQ            skip08
+	JEQ            skip13
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 
-skip08:
+skip13:
 	TESTQ          $+4, R12
-	JEQ            skip09
+	JEQ            skip14
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
+	VPXOR          Y8, Y4, Y4
 	DECQ           R12
-	JNE            eight10
+	JNE            eight15
 
 disks06:
 	VPBROADCASTQ   32(R10), Y9
@@ -647,44 +917,11 @@ next02:
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next11
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks14
-
-disk15:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          (CX), X4, X4
-	DECQ           R12
-	JNE            disk15
-
-disks14:
-	VPBROADCASTQ   32(R10), Y9
-	VPXOR          (DI)(AX*1), X0, X0
-	VMOVDQU        X0, (DI)(AX*1)
-	VGF2P8AFFINEQB $0x00, X9, X4, X4
-	VPXOR          (SI)(AX*1), X4, X4
-	VMOVDQU        X4, (SI)(AX*1)
-	ADDQ           $0x00000010, AX
-
-next11:
-	// 8 bytes
-	LEAQ    8(AX), CX
-	CMPQ    CX, DX
 	JGT     next16
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
+	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
@@ -694,14 +931,47 @@ disk20:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk20
+
+disks19:
+	VPBROADCASTQ   32(R10), Y9
+	VPXOR          (DI)(AX*1), X0, X0
+	VMOVDQU        X0, (DI)(AX*1)
+	VGF2P8AFFINEQB $0x00, X9, X4, X4
+	VPXOR          (SI)(AX*1), X4, X4
+	VMOVDQU        X4, (SI)(AX*1)
+	ADDQ           $0x00000010, AX
+
+next16:
+	// 8 bytes
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next21
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks24
+
+disk25:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
 	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk20
+	JNE            disk25
 
-disks19:
+disks24:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVQ          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -712,11 +982,11 @@ disks19:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next16:
+next21:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next21
+	JGT     next26
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -724,9 +994,9 @@ next16:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks24
+	JEQ     disks29
 
-disk25:
+disk30:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -735,9 +1005,9 @@ disk25:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk25
+	JNE            disk30
 
-disks24:
+disks29:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVD          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -748,11 +1018,11 @@ disks24:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next21:
+next26:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next26
+	JGT     next31
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -760,9 +1030,9 @@ next21:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks29
+	JEQ     disks34
 
-disk30:
+disk35:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -771,9 +1041,9 @@ disk30:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk30
+	JNE            disk35
 
-disks29:
+disks34:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRW        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -784,11 +1054,11 @@ disks29:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next26:
+next31:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next31
+	JGT     next36
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -796,9 +1066,9 @@ next26:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks34
+	JEQ     disks39
 
-disk35:
+disk40:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -807,9 +1077,9 @@ disk35:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk35
+	JNE            disk40
 
-disks34:
+disks39:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRB        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -820,7 +1090,7 @@ disks34:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next31:
+next36:
 done01:
 	VZEROUPPER
 	RET
@@ -879,6 +1149,765 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide08
+	TESTQ          $+1, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+
+skip09:
+	TESTQ          $+2, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+
+skip10:
+	TESTQ          $+4, R12
+	JEQ            skip11
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	DECQ           R12
+	JNE            eight12
+	JMP            disks07
+
+wide08:
+	TESTQ          $+1, R12
+	JEQ            skip13
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+
+skip13:
+	TESTQ          $+2, R12
+	JEQ            skip14
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+
+skip14:
+	TESTQ          $+4, R12
+	JEQ            skip15
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	DECQ           R12
+	JNE            eight16
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish17
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+finish17:
+	CMPQ    8(SP), $+0
+	JNE     through18
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	VMOVDQU Y5, 32(SI)(AX*1)
+	JMP     stored19
+
+through18:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y1, 32(DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+	VMOVNTDQ Y5, 32(SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000040, AX
+
+next02:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 32 bytes
+	JMP next20
+
+visit21:
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin22
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	JMP     run23
+
+begin22:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	DECQ           R12
+	JNE            disk26
+
+disks25:
+	TESTQ          R14, R14
+	JLT            finish27
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run24
+
+finish27:
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	ADDQ    $0x00000020, AX
+
+next20:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit21
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next30
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin31
+	VMOVDQU (DI)(AX*1), X0
+	VMOVDQU (SI)(AX*1), X4
+	JMP     run32
+
+begin31:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run33:
+	TESTQ R12, R12
+	JEQ   disks34
+
+disk35:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk35
+
+disks34:
+	TESTQ          R14, R14
+	JLT            finish36
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run33
+
+finish36:
+	VMOVDQU X0, (DI)(AX*1)
+	VMOVDQU X4, (SI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next30:
+	// 8 bytes
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next39
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin40
+	VMOVQ (DI)(AX*1), X0
+	VMOVQ (SI)(AX*1), X4
+	JMP   run41
+
+begin40:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run41:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run42:
+	TESTQ R12, R12
+	JEQ   disks43
+
+disk44:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVQ          (CX), X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk44
+
+disks43:
+	TESTQ          R14, R14
+	JLT            finish45
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run42
+
+finish45:
+	VMOVQ X0, (DI)(AX*1)
+	VMOVQ X4, (SI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next39:
+	// 4 bytes
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next48
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin49
+	VMOVD (DI)(AX*1), X0
+	VMOVD (SI)(AX*1), X4
+	JMP   run50
+
+begin49:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run50:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run51:
+	TESTQ R12, R12
+	JEQ   disks52
+
+disk53:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVD          (CX), X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk53
+
+disks52:
+	TESTQ          R14, R14
+	JLT            finish54
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run51
+
+finish54:
+	VMOVD X0, (DI)(AX*1)
+	VMOVD X4, (SI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next48:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next57
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin58
+	VPINSRW $0x00, (DI)(AX*1), X0, X0
+	VPINSRW $0x00, (SI)(AX*1), X4, X4
+	JMP     run59
+
+begin58:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run59:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run60:
+	TESTQ R12, R12
+	JEQ   disks61
+
+disk62:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRW        $0x00, (CX), X8, X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk62
+
+disks61:
+	TESTQ          R14, R14
+	JLT            finish63
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run60
+
+finish63:
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	VPEXTRW $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next57:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next66
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin67
+	VPINSRB $0x00, (DI)(AX*1), X0, X0
+	VPINSRB $0x00, (SI)(AX*1), X4, X4
+	JMP     run68
+
+begin67:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run68:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run69:
+	TESTQ R12, R12
+	JEQ   disks70
+
+disk71:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRB        $0x00, (CX), X8, X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk71
+
+disks70:
+	TESTQ          R14, R14
+	JLT            finish72
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run69
+
+finish72:
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next66:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end75
+	SFENCE
+
+end75:
+	VZEROUPPER
+	RET
+
+// func xorSyndromeAVX2GFNIx2(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX2, GFNI, MMX+
+TEXT ·xorSyndromeAVX2GFNIx2(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ double<>+0(SB), Y15
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 2 vectors of 32 bytes
+	JMP next02
+
+visit03:
+	MOVQ           R8, BX
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	VMOVDQU        (CX)(AX*1), Y0
+	VMOVDQA        Y0, Y4
+	VMOVDQU        32(CX)(AX*1), Y1
+	VMOVDQA        Y1, Y5
+	MOVQ           R9, R12
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide07
 	TESTQ          $+1, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
@@ -955,13 +1984,12 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -971,7 +1999,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -981,7 +2008,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -991,7 +2017,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1001,7 +2026,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1011,7 +2035,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1021,7 +2044,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1031,7 +2053,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -1040,568 +2061,207 @@ eight11:
 	VPXOR          32(CX), Y5, Y5
 	DECQ           R12
 	JNE            eight11
+	JMP            disks06
 
-disks07:
-	TESTQ          R14, R14
-	JLT            finish12
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run06
-
-finish12:
-	CMPQ    8(SP), $+0
-	JNE     through13
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y1, 32(DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	VMOVDQU Y5, 32(SI)(AX*1)
-	JMP     stored14
-
-through13:
-	VMOVNTDQ Y0, (DI)(AX*1)
-	VMOVNTDQ Y1, 32(DI)(AX*1)
-	VMOVNTDQ Y4, (SI)(AX*1)
-	VMOVNTDQ Y5, 32(SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000040, AX
-
-next02:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 32 bytes
-	JMP next15
-
-visit16:
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin17
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	JMP     run18
-
-begin17:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-
-run18:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run19:
-	TESTQ R12, R12
-	JEQ   disks20
-
-disk21:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	DECQ           R12
-	JNE            disk21
-
-disks20:
-	TESTQ          R14, R14
-	JLT            finish22
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run19
-
-finish22:
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	ADDQ    $0x00000020, AX
-
-next15:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit16
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next25
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin26
-	VMOVDQU (DI)(AX*1), X0
-	VMOVDQU (SI)(AX*1), X4
-	JMP     run27
-
-begin26:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run27:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run28:
-	TESTQ R12, R12
-	JEQ   disks29
-
-disk30:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          (CX), X4, X4
-	DECQ           R12
-	JNE            disk30
-
-disks29:
-	TESTQ          R14, R14
-	JLT            finish31
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run28
-
-finish31:
-	VMOVDQU X0, (DI)(AX*1)
-	VMOVDQU X4, (SI)(AX*1)
-	ADDQ    $0x00000010, AX
-
-next25:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next34
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin35
-	VMOVQ (DI)(AX*1), X0
-	VMOVQ (SI)(AX*1), X4
-	JMP   run36
-
-begin35:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run36:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run37:
-	TESTQ R12, R12
-	JEQ   disks38
-
-disk39:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVQ          (CX), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk39
-
-disks38:
-	TESTQ          R14, R14
-	JLT            finish40
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run37
-
-finish40:
-	VMOVQ X0, (DI)(AX*1)
-	VMOVQ X4, (SI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next34:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next43
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin44
-	VMOVD (DI)(AX*1), X0
-	VMOVD (SI)(AX*1), X4
-	JMP   run45
-
-begin44:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run45:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run46:
-	TESTQ R12, R12
-	JEQ   disks47
-
-disk48:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVD          (CX), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk48
-
-disks47:
-	TESTQ          R14, R14
-	JLT            finish49
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run46
-
-finish49:
-	VMOVD X0, (DI)(AX*1)
-	VMOVD X4, (SI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next43:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next52
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin53
-	VPINSRW $0x00, (DI)(AX*1), X0, X0
-	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run54
-
-begin53:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run54:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run55:
-	TESTQ R12, R12
-	JEQ   disks56
-
-disk57:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPINSRW        $0x00, (CX), X8, X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk57
-
-disks56:
-	TESTQ          R14, R14
-	JLT            finish58
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run55
-
-finish58:
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	VPEXTRW $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next52:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next61
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin62
-	VPINSRB $0x00, (DI)(AX*1), X0, X0
-	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run63
-
-begin62:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run63:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run64:
-	TESTQ R12, R12
-	JEQ   disks65
-
-disk66:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPINSRB        $0x00, (CX), X8, X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk66
-
-disks65:
-	TESTQ          R14, R14
-	JLT            finish67
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run64
-
-finish67:
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next61:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end70
-	SFENCE
-
-end70:
-	VZEROUPPER
-	RET
-
-// func xorSyndromeAVX2GFNIx2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, GFNI, MMX+
-TEXT ·xorSyndromeAVX2GFNIx2(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ double<>+0(SB), Y15
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 2 vectors of 32 bytes
-	JMP next02
-
-visit03:
-	MOVQ           R8, BX
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	VMOVDQU        (CX)(AX*1), Y0
-	VMOVDQA        Y0, Y4
-	VMOVDQU        32(CX)(AX*1), Y1
-	VMOVDQA        Y1, Y5
-	MOVQ           R9, R12
+wide07:
 	TESTQ          $+1, R12
-	JEQ            skip07
+	JEQ            skip12
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 
-skip07:
+skip12:
 	TESTQ          $+2, R12
-	JEQ            skip08
+	JEQ            skip13
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 
-skip08:
+skip13:
 	TESTQ          $+4, R12
-	JEQ            skip09
+	JEQ            skip14
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
+	VPXOR          Y9, Y5, Y5
 	DECQ           R12
-	JNE            eight10
+	JNE            eight15
 
 disks06:
 	VPBROADCASTQ   32(R10), Y9
@@ -1623,53 +2283,14 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next11
+	JMP next16
 
-visit12:
+visit17:
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks15
-
-disk16:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	DECQ           R12
-	JNE            disk16
-
-disks15:
-	VPBROADCASTQ   32(R10), Y9
-	VPXOR          (DI)(AX*1), Y0, Y0
-	VMOVDQU        Y0, (DI)(AX*1)
-	VGF2P8AFFINEQB $0x00, Y9, Y4, Y4
-	VPXOR          (SI)(AX*1), Y4, Y4
-	VMOVDQU        Y4, (SI)(AX*1)
-	ADDQ           $0x00000020, AX
-
-next11:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit12
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next17
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks20
@@ -1678,30 +2299,36 @@ disk21:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          (CX), X4, X4
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
 	DECQ           R12
 	JNE            disk21
 
 disks20:
 	VPBROADCASTQ   32(R10), Y9
-	VPXOR          (DI)(AX*1), X0, X0
-	VMOVDQU        X0, (DI)(AX*1)
-	VGF2P8AFFINEQB $0x00, X9, X4, X4
-	VPXOR          (SI)(AX*1), X4, X4
-	VMOVDQU        X4, (SI)(AX*1)
-	ADDQ           $0x00000010, AX
+	VPXOR          (DI)(AX*1), Y0, Y0
+	VMOVDQU        Y0, (DI)(AX*1)
+	VGF2P8AFFINEQB $0x00, Y9, Y4, Y4
+	VPXOR          (SI)(AX*1), Y4, Y4
+	VMOVDQU        Y4, (SI)(AX*1)
+	ADDQ           $0x00000020, AX
 
-next17:
-	// 8 bytes
-	LEAQ    8(AX), CX
+next16:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit17
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
 	CMPQ    CX, DX
 	JGT     next22
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
+	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
@@ -1711,14 +2338,47 @@ disk26:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk26
+
+disks25:
+	VPBROADCASTQ   32(R10), Y9
+	VPXOR          (DI)(AX*1), X0, X0
+	VMOVDQU        X0, (DI)(AX*1)
+	VGF2P8AFFINEQB $0x00, X9, X4, X4
+	VPXOR          (SI)(AX*1), X4, X4
+	VMOVDQU        X4, (SI)(AX*1)
+	ADDQ           $0x00000010, AX
+
+next22:
+	// 8 bytes
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next27
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks30
+
+disk31:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
 	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk26
+	JNE            disk31
 
-disks25:
+disks30:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVQ          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -1729,11 +2389,11 @@ disks25:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next22:
+next27:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next27
+	JGT     next32
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -1741,9 +2401,9 @@ next22:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks30
+	JEQ     disks35
 
-disk31:
+disk36:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1752,9 +2412,9 @@ disk31:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk31
+	JNE            disk36
 
-disks30:
+disks35:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVD          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -1765,11 +2425,11 @@ disks30:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next27:
+next32:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next32
+	JGT     next37
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -1777,9 +2437,9 @@ next27:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks35
+	JEQ     disks40
 
-disk36:
+disk41:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1788,9 +2448,9 @@ disk36:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk36
+	JNE            disk41
 
-disks35:
+disks40:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRW        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -1801,11 +2461,11 @@ disks35:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next32:
+next37:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next37
+	JGT     next42
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -1813,9 +2473,9 @@ next32:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks40
+	JEQ     disks45
 
-disk41:
+disk46:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1824,9 +2484,9 @@ disk41:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk41
+	JNE            disk46
 
-disks40:
+disks45:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRB        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -1837,7 +2497,7 @@ disks40:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next37:
+next42:
 done01:
 	VZEROUPPER
 	RET
@@ -1904,6 +2564,1004 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide08
+	TESTQ          $+1, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+
+skip09:
+	TESTQ          $+2, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+
+skip10:
+	TESTQ          $+4, R12
+	JEQ            skip11
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	DECQ           R12
+	JNE            eight12
+	JMP            disks07
+
+wide08:
+	TESTQ          $+1, R12
+	JEQ            skip13
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+
+skip13:
+	TESTQ          $+2, R12
+	JEQ            skip14
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+
+skip14:
+	TESTQ          $+4, R12
+	JEQ            skip15
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	DECQ           R12
+	JNE            eight16
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish17
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+finish17:
+	CMPQ    8(SP), $+0
+	JNE     through18
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU Y3, 96(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	VMOVDQU Y5, 32(SI)(AX*1)
+	VMOVDQU Y6, 64(SI)(AX*1)
+	VMOVDQU Y7, 96(SI)(AX*1)
+	JMP     stored19
+
+through18:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y1, 32(DI)(AX*1)
+	VMOVNTDQ Y2, 64(DI)(AX*1)
+	VMOVNTDQ Y3, 96(DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+	VMOVNTDQ Y5, 32(SI)(AX*1)
+	VMOVNTDQ Y6, 64(SI)(AX*1)
+	VMOVNTDQ Y7, 96(SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000080, AX
+
+next02:
+	LEAQ 128(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 32 bytes
+	JMP next20
+
+visit21:
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin22
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	JMP     run23
+
+begin22:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	DECQ           R12
+	JNE            disk26
+
+disks25:
+	TESTQ          R14, R14
+	JLT            finish27
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run24
+
+finish27:
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	ADDQ    $0x00000020, AX
+
+next20:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit21
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next30
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin31
+	VMOVDQU (DI)(AX*1), X0
+	VMOVDQU (SI)(AX*1), X4
+	JMP     run32
+
+begin31:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run33:
+	TESTQ R12, R12
+	JEQ   disks34
+
+disk35:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk35
+
+disks34:
+	TESTQ          R14, R14
+	JLT            finish36
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run33
+
+finish36:
+	VMOVDQU X0, (DI)(AX*1)
+	VMOVDQU X4, (SI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next30:
+	// 8 bytes
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next39
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin40
+	VMOVQ (DI)(AX*1), X0
+	VMOVQ (SI)(AX*1), X4
+	JMP   run41
+
+begin40:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run41:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run42:
+	TESTQ R12, R12
+	JEQ   disks43
+
+disk44:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVQ          (CX), X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk44
+
+disks43:
+	TESTQ          R14, R14
+	JLT            finish45
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run42
+
+finish45:
+	VMOVQ X0, (DI)(AX*1)
+	VMOVQ X4, (SI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next39:
+	// 4 bytes
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next48
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JEQ   begin49
+	VMOVD (DI)(AX*1), X0
+	VMOVD (SI)(AX*1), X4
+	JMP   run50
+
+begin49:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run50:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run51:
+	TESTQ R12, R12
+	JEQ   disks52
+
+disk53:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVD          (CX), X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk53
+
+disks52:
+	TESTQ          R14, R14
+	JLT            finish54
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run51
+
+finish54:
+	VMOVD X0, (DI)(AX*1)
+	VMOVD X4, (SI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next48:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next57
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin58
+	VPINSRW $0x00, (DI)(AX*1), X0, X0
+	VPINSRW $0x00, (SI)(AX*1), X4, X4
+	JMP     run59
+
+begin58:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run59:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run60:
+	TESTQ R12, R12
+	JEQ   disks61
+
+disk62:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRW        $0x00, (CX), X8, X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk62
+
+disks61:
+	TESTQ          R14, R14
+	JLT            finish63
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run60
+
+finish63:
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	VPEXTRW $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next57:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next66
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JEQ     begin67
+	VPINSRB $0x00, (DI)(AX*1), X0, X0
+	VPINSRB $0x00, (SI)(AX*1), X4, X4
+	JMP     run68
+
+begin67:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run68:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run69:
+	TESTQ R12, R12
+	JEQ   disks70
+
+disk71:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRB        $0x00, (CX), X8, X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk71
+
+disks70:
+	TESTQ          R14, R14
+	JLT            finish72
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run69
+
+finish72:
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next66:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end75
+	SFENCE
+
+end75:
+	VZEROUPPER
+	RET
+
+// func xorSyndromeAVX2GFNIx4(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX2, GFNI, MMX+
+TEXT ·xorSyndromeAVX2GFNIx4(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ double<>+0(SB), Y15
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 4 vectors of 32 bytes
+	JMP next02
+
+visit03:
+	MOVQ           R8, BX
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	VMOVDQU        (CX)(AX*1), Y0
+	VMOVDQA        Y0, Y4
+	VMOVDQU        32(CX)(AX*1), Y1
+	VMOVDQA        Y1, Y5
+	VMOVDQU        64(CX)(AX*1), Y2
+	VMOVDQA        Y2, Y6
+	VMOVDQU        96(CX)(AX*1), Y3
+	VMOVDQA        Y3, Y7
+	MOVQ           R9, R12
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide07
 	TESTQ          $+1, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
@@ -2022,14 +3680,12 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2045,8 +3701,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2062,8 +3716,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2079,8 +3731,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2096,8 +3746,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2113,8 +3761,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2130,8 +3776,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2147,8 +3791,6 @@ eight11:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
@@ -2163,680 +3805,342 @@ eight11:
 	VPXOR          96(CX), Y7, Y7
 	DECQ           R12
 	JNE            eight11
+	JMP            disks06
 
-disks07:
-	TESTQ          R14, R14
-	JLT            finish12
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run06
-
-finish12:
-	CMPQ    8(SP), $+0
-	JNE     through13
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y1, 32(DI)(AX*1)
-	VMOVDQU Y2, 64(DI)(AX*1)
-	VMOVDQU Y3, 96(DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	VMOVDQU Y5, 32(SI)(AX*1)
-	VMOVDQU Y6, 64(SI)(AX*1)
-	VMOVDQU Y7, 96(SI)(AX*1)
-	JMP     stored14
-
-through13:
-	VMOVNTDQ Y0, (DI)(AX*1)
-	VMOVNTDQ Y1, 32(DI)(AX*1)
-	VMOVNTDQ Y2, 64(DI)(AX*1)
-	VMOVNTDQ Y3, 96(DI)(AX*1)
-	VMOVNTDQ Y4, (SI)(AX*1)
-	VMOVNTDQ Y5, 32(SI)(AX*1)
-	VMOVNTDQ Y6, 64(SI)(AX*1)
-	VMOVNTDQ Y7, 96(SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000080, AX
-
-next02:
-	LEAQ 128(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 32 bytes
-	JMP next15
-
-visit16:
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin17
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	JMP     run18
-
-begin17:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-
-run18:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run19:
-	TESTQ R12, R12
-	JEQ   disks20
-
-disk21:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	DECQ           R12
-	JNE            disk21
-
-disks20:
-	TESTQ          R14, R14
-	JLT            finish22
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run19
-
-finish22:
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	ADDQ    $0x00000020, AX
-
-next15:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit16
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next25
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin26
-	VMOVDQU (DI)(AX*1), X0
-	VMOVDQU (SI)(AX*1), X4
-	JMP     run27
-
-begin26:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run27:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run28:
-	TESTQ R12, R12
-	JEQ   disks29
-
-disk30:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          (CX), X4, X4
-	DECQ           R12
-	JNE            disk30
-
-disks29:
-	TESTQ          R14, R14
-	JLT            finish31
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run28
-
-finish31:
-	VMOVDQU X0, (DI)(AX*1)
-	VMOVDQU X4, (SI)(AX*1)
-	ADDQ    $0x00000010, AX
-
-next25:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next34
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin35
-	VMOVQ (DI)(AX*1), X0
-	VMOVQ (SI)(AX*1), X4
-	JMP   run36
-
-begin35:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run36:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run37:
-	TESTQ R12, R12
-	JEQ   disks38
-
-disk39:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVQ          (CX), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk39
-
-disks38:
-	TESTQ          R14, R14
-	JLT            finish40
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run37
-
-finish40:
-	VMOVQ X0, (DI)(AX*1)
-	VMOVQ X4, (SI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next34:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next43
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin44
-	VMOVD (DI)(AX*1), X0
-	VMOVD (SI)(AX*1), X4
-	JMP   run45
-
-begin44:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run45:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run46:
-	TESTQ R12, R12
-	JEQ   disks47
-
-disk48:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVD          (CX), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk48
-
-disks47:
-	TESTQ          R14, R14
-	JLT            finish49
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run46
-
-finish49:
-	VMOVD X0, (DI)(AX*1)
-	VMOVD X4, (SI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next43:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next52
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin53
-	VPINSRW $0x00, (DI)(AX*1), X0, X0
-	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run54
-
-begin53:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run54:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run55:
-	TESTQ R12, R12
-	JEQ   disks56
-
-disk57:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPINSRW        $0x00, (CX), X8, X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk57
-
-disks56:
-	TESTQ          R14, R14
-	JLT            finish58
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run55
-
-finish58:
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	VPEXTRW $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next52:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next61
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin62
-	VPINSRB $0x00, (DI)(AX*1), X0, X0
-	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run63
-
-begin62:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run63:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run64:
-	TESTQ R12, R12
-	JEQ   disks65
-
-disk66:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPINSRB        $0x00, (CX), X8, X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk66
-
-disks65:
-	TESTQ          R14, R14
-	JLT            finish67
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run64
-
-finish67:
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next61:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end70
-	SFENCE
-
-end70:
-	VZEROUPPER
-	RET
-
-// func xorSyndromeAVX2GFNIx4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX2, GFNI, MMX+
-TEXT ·xorSyndromeAVX2GFNIx4(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ double<>+0(SB), Y15
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 4 vectors of 32 bytes
-	JMP next02
-
-visit03:
-	MOVQ           R8, BX
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	VMOVDQU        (CX)(AX*1), Y0
-	VMOVDQA        Y0, Y4
-	VMOVDQU        32(CX)(AX*1), Y1
-	VMOVDQA        Y1, Y5
-	VMOVDQU        64(CX)(AX*1), Y2
-	VMOVDQA        Y2, Y6
-	VMOVDQU        96(CX)(AX*1), Y3
-	VMOVDQA        Y3, Y7
-	MOVQ           R9, R12
+wide07:
 	TESTQ          $+1, R12
-	JEQ            skip07
+	JEQ            skip12
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 
-skip07:
+skip12:
 	TESTQ          $+2, R12
-	JEQ            skip08
+	JEQ            skip13
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 
-skip08:
+skip13:
 	TESTQ          $+4, R12
-	JEQ            skip09
+	JEQ            skip14
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
-	VPXOR          (CX), Y0, Y0
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
 	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
+	VPXOR          Y11, Y7, Y7
 	DECQ           R12
-	JNE            eight10
+	JNE            eight15
 
 disks06:
 	VPBROADCASTQ   32(R10), Y9
@@ -2868,53 +4172,14 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next11
+	JMP next16
 
-visit12:
+visit17:
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks15
-
-disk16:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	DECQ           R12
-	JNE            disk16
-
-disks15:
-	VPBROADCASTQ   32(R10), Y9
-	VPXOR          (DI)(AX*1), Y0, Y0
-	VMOVDQU        Y0, (DI)(AX*1)
-	VGF2P8AFFINEQB $0x00, Y9, Y4, Y4
-	VPXOR          (SI)(AX*1), Y4, Y4
-	VMOVDQU        Y4, (SI)(AX*1)
-	ADDQ           $0x00000020, AX
-
-next11:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit12
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next17
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks20
@@ -2923,30 +4188,36 @@ disk21:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
-	VPXOR          (CX), X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          (CX), X4, X4
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
 	DECQ           R12
 	JNE            disk21
 
 disks20:
 	VPBROADCASTQ   32(R10), Y9
-	VPXOR          (DI)(AX*1), X0, X0
-	VMOVDQU        X0, (DI)(AX*1)
-	VGF2P8AFFINEQB $0x00, X9, X4, X4
-	VPXOR          (SI)(AX*1), X4, X4
-	VMOVDQU        X4, (SI)(AX*1)
-	ADDQ           $0x00000010, AX
+	VPXOR          (DI)(AX*1), Y0, Y0
+	VMOVDQU        Y0, (DI)(AX*1)
+	VGF2P8AFFINEQB $0x00, Y9, Y4, Y4
+	VPXOR          (SI)(AX*1), Y4, Y4
+	VMOVDQU        Y4, (SI)(AX*1)
+	ADDQ           $0x00000020, AX
 
-next17:
-	// 8 bytes
-	LEAQ    8(AX), CX
+next16:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit17
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
 	CMPQ    CX, DX
 	JGT     next22
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
+	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
@@ -2956,14 +4227,47 @@ disk26:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk26
+
+disks25:
+	VPBROADCASTQ   32(R10), Y9
+	VPXOR          (DI)(AX*1), X0, X0
+	VMOVDQU        X0, (DI)(AX*1)
+	VGF2P8AFFINEQB $0x00, X9, X4, X4
+	VPXOR          (SI)(AX*1), X4, X4
+	VMOVDQU        X4, (SI)(AX*1)
+	ADDQ           $0x00000010, AX
+
+next22:
+	// 8 bytes
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next27
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks30
+
+disk31:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
 	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk26
+	JNE            disk31
 
-disks25:
+disks30:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVQ          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -2974,11 +4278,11 @@ disks25:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next22:
+next27:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next27
+	JGT     next32
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2986,9 +4290,9 @@ next22:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks30
+	JEQ     disks35
 
-disk31:
+disk36:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2997,9 +4301,9 @@ disk31:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk31
+	JNE            disk36
 
-disks30:
+disks35:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVD          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -3010,11 +4314,11 @@ disks30:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next27:
+next32:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next32
+	JGT     next37
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -3022,9 +4326,9 @@ next27:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks35
+	JEQ     disks40
 
-disk36:
+disk41:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -3033,9 +4337,9 @@ disk36:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk36
+	JNE            disk41
 
-disks35:
+disks40:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRW        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -3046,11 +4350,11 @@ disks35:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next32:
+next37:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next37
+	JGT     next42
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -3058,9 +4362,9 @@ next32:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks40
+	JEQ     disks45
 
-disk41:
+disk46:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -3069,9 +4373,9 @@ disk41:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk41
+	JNE            disk46
 
-disks40:
+disks45:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRB        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -3082,7 +4386,7 @@ disks40:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next37:
+next42:
 done01:
 	VZEROUPPER
 	RET

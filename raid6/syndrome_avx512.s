@@ -55,6 +55,399 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ       data_len+56(FP), $+16
+	JGT        wide08
+	TESTQ      $+1, R12
+	JEQ        skip09
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+
+skip09:
+	TESTQ      $+2, R12
+	JEQ        skip10
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip10:
+	TESTQ      $+4, R12
+	JEQ        skip11
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	DECQ       R12
+	JNE        eight12
+	JMP        disks07
+
+wide08:
+	TESTQ      $+1, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+
+skip13:
+	TESTQ      $+2, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip14:
+	TESTQ      $+4, R12
+	JEQ        skip15
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	DECQ       R12
+	JNE        eight16
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish17
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
+
+finish17:
+	VPXORQ    Z14, Z4, Z4
+	CMPQ      8(SP), $+0
+	JNE       through18
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	JMP       stored19
+
+through18:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000040, AX
+
+next02:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// What is left, masked
+	CMPQ       AX, DX
+	JEQ        done01
+	MOVL       AX, CX
+	SUBL       DX, CX
+	MOVQ       $-1, R12
+	SHRQ       CL, R12
+	KMOVQ      R12, K1
+	MOVQ       R8, BX
+	CMPQ       (SP), $+0
+	JEQ        begin21
+	VMOVDQU8.Z (DI)(AX*1), K1, Z0
+	VMOVDQU8.Z (SI)(AX*1), K1, Z4
+	JMP        run22
+
+begin21:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU8.Z (CX)(AX*1), K1, Z0
+	VMOVDQA64  Z0, Z4
+
+run22:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run23:
+	TESTQ R12, R12
+	JEQ   disks24
+
+disk25:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk25
+
+disks24:
+	TESTQ   R14, R14
+	JLT     finish26
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run23
+
+finish26:
+	VPXORQ   Z14, Z4, Z4
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end29
+	SFENCE
+
+end29:
+	VZEROUPPER
+	RET
+
+DATA polynomial<>+0(SB)/8, $0x1d1d1d1d1d1d1d1d
+GLOBL polynomial<>(SB), RODATA|NOPTR, $8
+
+// func xorSyndromeAVX512x1(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·xorSyndromeAVX512x1(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ polynomial<>+0(SB), Z15
+	VPBROADCASTB 40(CX), Z14
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 64 bytes
+	JMP next02
+
+visit03:
+	MOVQ       R8, BX
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU64  (CX)(AX*1), Z0
+	VMOVDQA64  Z0, Z4
+	MOVQ       R9, R12
+	CMPQ       data_len+56(FP), $+16
+	JGT        wide07
 	TESTQ      $+1, R12
 	JEQ        skip08
 	MOVQ       (BX), CX
@@ -114,16 +507,14 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -136,9 +527,7 @@ eight11:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -151,9 +540,7 @@ eight11:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -166,9 +553,7 @@ eight11:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -179,163 +564,30 @@ eight11:
 	VPTERNLOGD $0x96, (R13), Z12, Z4
 	DECQ       R12
 	JNE        eight11
+	JMP        disks06
 
-disks07:
-	TESTQ   R14, R14
-	JLT     finish12
-	SUBQ    $+24, BX
-	VPSHUFB Z4, Z15, Z12
-	VPADDB  Z4, Z4, Z4
-	VPXORQ  Z12, Z4, Z4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run06
-
-finish12:
-	VPXORQ    Z14, Z4, Z4
-	CMPQ      8(SP), $+0
-	JNE       through13
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	JMP       stored14
-
-through13:
-	VMOVNTDQ Z0, (DI)(AX*1)
-	VMOVNTDQ Z4, (SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000040, AX
-
-next02:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// What is left, masked
-	CMPQ       AX, DX
-	JEQ        done01
-	MOVL       AX, CX
-	SUBL       DX, CX
-	MOVQ       $-1, R12
-	SHRQ       CL, R12
-	KMOVQ      R12, K1
-	MOVQ       R8, BX
-	CMPQ       (SP), $+0
-	JEQ        begin16
-	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run17
-
-begin16:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
-
-run17:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run18:
-	TESTQ R12, R12
-	JEQ   disks19
-
-disk20:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	VMOVDQU8.Z (CX), K1, Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPXORQ     Z12, Z4, Z4
-	VPXORQ     Z8, Z4, Z4
-	DECQ       R12
-	JNE        disk20
-
-disks19:
-	TESTQ   R14, R14
-	JLT     finish21
-	SUBQ    $+24, BX
-	VPSHUFB Z4, Z15, Z12
-	VPADDB  Z4, Z4, Z4
-	VPXORQ  Z12, Z4, Z4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run18
-
-finish21:
-	VPXORQ   Z14, Z4, Z4
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
-
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end24
-	SFENCE
-
-end24:
-	VZEROUPPER
-	RET
-
-DATA polynomial<>+0(SB)/8, $0x1d1d1d1d1d1d1d1d
-GLOBL polynomial<>(SB), RODATA|NOPTR, $8
-
-// func xorSyndromeAVX512x1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·xorSyndromeAVX512x1(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 40(CX), Z14
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 64 bytes
-	JMP next02
-
-visit03:
-	MOVQ       R8, BX
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU64  (CX)(AX*1), Z0
-	VMOVDQA64  Z0, Z4
-	MOVQ       R9, R12
+wide07:
 	TESTQ      $+1, R12
-	JEQ        skip07
+	JEQ        skip12
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
 
-skip07:
+skip12:
 	TESTQ      $+2, R12
-	JEQ        skip08
+	JEQ        skip13
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -345,14 +597,16 @@ skip07:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
 
-skip08:
+skip13:
 	TESTQ      $+4, R12
-	JEQ        skip09
+	JEQ        skip14
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -365,7 +619,9 @@ skip08:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -375,11 +631,11 @@ skip08:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
 
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -441,7 +697,7 @@ eight10:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
 	DECQ       R12
-	JNE        eight10
+	JNE        eight15
 
 disks06:
 	VBROADCASTI32X4 (R10), Z9
@@ -480,9 +736,9 @@ next02:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks14
+	JEQ        disks19
 
-disk15:
+disk20:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -493,9 +749,9 @@ disk15:
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
 	DECQ       R12
-	JNE        disk15
+	JNE        disk20
 
-disks14:
+disks19:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -575,6 +831,601 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ       data_len+56(FP), $+16
+	JGT        wide08
+	TESTQ      $+1, R12
+	JEQ        skip09
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	VPXORQ     64(CX), Z1, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+
+skip09:
+	TESTQ      $+2, R12
+	JEQ        skip10
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+
+skip10:
+	TESTQ      $+4, R12
+	JEQ        skip11
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	DECQ       R12
+	JNE        eight12
+	JMP        disks07
+
+wide08:
+	TESTQ      $+1, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	VPXORQ     64(CX), Z1, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+
+skip13:
+	TESTQ      $+2, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+
+skip14:
+	TESTQ      $+4, R12
+	JEQ        skip15
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	DECQ       R12
+	JNE        eight16
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish17
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
+
+finish17:
+	VPXORQ    Z14, Z4, Z4
+	VPXORQ    Z14, Z5, Z5
+	CMPQ      8(SP), $+0
+	JNE       through18
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	VMOVDQU64 Z5, 64(SI)(AX*1)
+	JMP       stored19
+
+through18:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z1, 64(DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+	VMOVNTDQ Z5, 64(SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000080, AX
+
+next02:
+	LEAQ 128(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 64 bytes
+	JMP next20
+
+visit21:
+	MOVQ      R8, BX
+	CMPQ      (SP), $+0
+	JEQ       begin22
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 (SI)(AX*1), Z4
+	JMP       run23
+
+begin22:
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	VMOVDQU64 (CX)(AX*1), Z0
+	VMOVDQA64 Z0, Z4
+
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	DECQ       R12
+	JNE        disk26
+
+disks25:
+	TESTQ   R14, R14
+	JLT     finish27
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run24
+
+finish27:
+	VPXORQ    Z14, Z4, Z4
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	ADDQ      $0x00000040, AX
+
+next20:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit21
+
+	// What is left, masked
+	CMPQ       AX, DX
+	JEQ        done01
+	MOVL       AX, CX
+	SUBL       DX, CX
+	MOVQ       $-1, R12
+	SHRQ       CL, R12
+	KMOVQ      R12, K1
+	MOVQ       R8, BX
+	CMPQ       (SP), $+0
+	JEQ        begin31
+	VMOVDQU8.Z (DI)(AX*1), K1, Z0
+	VMOVDQU8.Z (SI)(AX*1), K1, Z4
+	JMP        run32
+
+begin31:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU8.Z (CX)(AX*1), K1, Z0
+	VMOVDQA64  Z0, Z4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run33:
+	TESTQ R12, R12
+	JEQ   disks34
+
+disk35:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk35
+
+disks34:
+	TESTQ   R14, R14
+	JLT     finish36
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run33
+
+finish36:
+	VPXORQ   Z14, Z4, Z4
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end39
+	SFENCE
+
+end39:
+	VZEROUPPER
+	RET
+
+// func xorSyndromeAVX512x2(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·xorSyndromeAVX512x2(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ polynomial<>+0(SB), Z15
+	VPBROADCASTB 40(CX), Z14
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 2 vectors of 64 bytes
+	JMP next02
+
+visit03:
+	MOVQ       R8, BX
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU64  (CX)(AX*1), Z0
+	VMOVDQA64  Z0, Z4
+	VMOVDQU64  64(CX)(AX*1), Z1
+	VMOVDQA64  Z1, Z5
+	MOVQ       R9, R12
+	CMPQ       data_len+56(FP), $+16
+	JGT        wide07
 	TESTQ      $+1, R12
 	JEQ        skip08
 	MOVQ       (BX), CX
@@ -662,18 +1513,14 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -694,11 +1541,7 @@ eight11:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -719,11 +1562,7 @@ eight11:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -744,11 +1583,7 @@ eight11:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -767,217 +1602,16 @@ eight11:
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 	DECQ       R12
 	JNE        eight11
+	JMP        disks06
 
-disks07:
-	TESTQ   R14, R14
-	JLT     finish12
-	SUBQ    $+24, BX
-	VPSHUFB Z4, Z15, Z12
-	VPADDB  Z4, Z4, Z4
-	VPXORQ  Z12, Z4, Z4
-	VPSHUFB Z5, Z15, Z13
-	VPADDB  Z5, Z5, Z5
-	VPXORQ  Z13, Z5, Z5
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run06
-
-finish12:
-	VPXORQ    Z14, Z4, Z4
-	VPXORQ    Z14, Z5, Z5
-	CMPQ      8(SP), $+0
-	JNE       through13
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	VMOVDQU64 Z5, 64(SI)(AX*1)
-	JMP       stored14
-
-through13:
-	VMOVNTDQ Z0, (DI)(AX*1)
-	VMOVNTDQ Z1, 64(DI)(AX*1)
-	VMOVNTDQ Z4, (SI)(AX*1)
-	VMOVNTDQ Z5, 64(SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000080, AX
-
-next02:
-	LEAQ 128(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 64 bytes
-	JMP next15
-
-visit16:
-	MOVQ      R8, BX
-	CMPQ      (SP), $+0
-	JEQ       begin17
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run18
-
-begin17:
-	MOVQ      (BX), CX
-	SUBQ      $+24, BX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-
-run18:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run19:
-	TESTQ R12, R12
-	JEQ   disks20
-
-disk21:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	VPXORQ     (CX), Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (CX), Z12, Z4
-	DECQ       R12
-	JNE        disk21
-
-disks20:
-	TESTQ   R14, R14
-	JLT     finish22
-	SUBQ    $+24, BX
-	VPSHUFB Z4, Z15, Z12
-	VPADDB  Z4, Z4, Z4
-	VPXORQ  Z12, Z4, Z4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run19
-
-finish22:
-	VPXORQ    Z14, Z4, Z4
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	ADDQ      $0x00000040, AX
-
-next15:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit16
-
-	// What is left, masked
-	CMPQ       AX, DX
-	JEQ        done01
-	MOVL       AX, CX
-	SUBL       DX, CX
-	MOVQ       $-1, R12
-	SHRQ       CL, R12
-	KMOVQ      R12, K1
-	MOVQ       R8, BX
-	CMPQ       (SP), $+0
-	JEQ        begin26
-	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run27
-
-begin26:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
-
-run27:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run28:
-	TESTQ R12, R12
-	JEQ   disks29
-
-disk30:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	VMOVDQU8.Z (CX), K1, Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPXORQ     Z12, Z4, Z4
-	VPXORQ     Z8, Z4, Z4
-	DECQ       R12
-	JNE        disk30
-
-disks29:
-	TESTQ   R14, R14
-	JLT     finish31
-	SUBQ    $+24, BX
-	VPSHUFB Z4, Z15, Z12
-	VPADDB  Z4, Z4, Z4
-	VPXORQ  Z12, Z4, Z4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run28
-
-finish31:
-	VPXORQ   Z14, Z4, Z4
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
-
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end34
-	SFENCE
-
-end34:
-	VZEROUPPER
-	RET
-
-// func xorSyndromeAVX512x2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·xorSyndromeAVX512x2(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 40(CX), Z14
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 2 vectors of 64 bytes
-	JMP next02
-
-visit03:
-	MOVQ       R8, BX
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU64  (CX)(AX*1), Z0
-	VMOVDQA64  Z0, Z4
-	VMOVDQU64  64(CX)(AX*1), Z1
-	VMOVDQA64  Z1, Z5
-	MOVQ       R9, R12
+wide07:
 	TESTQ      $+1, R12
-	JEQ        skip07
+	JEQ        skip12
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
@@ -987,14 +1621,18 @@ visit03:
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(CX), Z13, Z5
 
-skip07:
+skip12:
 	TESTQ      $+2, R12
-	JEQ        skip08
+	JEQ        skip13
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
 	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -1012,14 +1650,18 @@ skip07:
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 
-skip08:
+skip13:
 	TESTQ      $+4, R12
-	JEQ        skip09
+	JEQ        skip14
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
 	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -1040,7 +1682,11 @@ skip08:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
 	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -1058,11 +1704,11 @@ skip08:
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -1164,7 +1810,7 @@ eight10:
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 	DECQ       R12
-	JNE        eight10
+	JNE        eight15
 
 disks06:
 	VBROADCASTI32X4 (R10), Z9
@@ -1200,9 +1846,9 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next11
+	JMP next16
 
-visit12:
+visit17:
 	MOVQ      R8, BX
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
@@ -1210,9 +1856,9 @@ visit12:
 	VMOVDQA64 Z0, Z4
 	MOVQ      R9, R12
 	TESTQ     R12, R12
-	JEQ       disks15
+	JEQ       disks20
 
-disk16:
+disk21:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1221,9 +1867,9 @@ disk16:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
 	DECQ       R12
-	JNE        disk16
+	JNE        disk21
 
-disks15:
+disks20:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -1240,10 +1886,10 @@ disks15:
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
 
-next11:
+next16:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit12
+	JLE  visit17
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -1260,9 +1906,9 @@ next11:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks20
+	JEQ        disks25
 
-disk21:
+disk26:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1273,9 +1919,9 @@ disk21:
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
 	DECQ       R12
-	JNE        disk21
+	JNE        disk26
 
-disks20:
+disks25:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -1360,6 +2006,891 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ       data_len+56(FP), $+16
+	JGT        wide08
+	TESTQ      $+1, R12
+	JEQ        skip09
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	VPXORQ     64(CX), Z1, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+	VPXORQ     128(CX), Z2, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(CX), Z12, Z6
+	VPXORQ     192(CX), Z3, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(CX), Z13, Z7
+
+skip09:
+	TESTQ      $+2, R12
+	JEQ        skip10
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+
+skip10:
+	TESTQ      $+4, R12
+	JEQ        skip11
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	DECQ       R12
+	JNE        eight12
+	JMP        disks07
+
+wide08:
+	TESTQ      $+1, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	VPXORQ     64(CX), Z1, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+	VPXORQ     128(CX), Z2, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(CX), Z12, Z6
+	VPXORQ     192(CX), Z3, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(CX), Z13, Z7
+
+skip13:
+	TESTQ      $+2, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+
+skip14:
+	TESTQ      $+4, R12
+	JEQ        skip15
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	DECQ       R12
+	JNE        eight16
+
+disks07:
+	TESTQ   R14, R14
+	JLT     finish17
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	VPSHUFB Z5, Z15, Z13
+	VPADDB  Z5, Z5, Z5
+	VPXORQ  Z13, Z5, Z5
+	VPSHUFB Z6, Z15, Z12
+	VPADDB  Z6, Z6, Z6
+	VPXORQ  Z12, Z6, Z6
+	VPSHUFB Z7, Z15, Z13
+	VPADDB  Z7, Z7, Z7
+	VPXORQ  Z13, Z7, Z7
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run06
+
+finish17:
+	VPXORQ    Z14, Z4, Z4
+	VPXORQ    Z14, Z5, Z5
+	VPXORQ    Z14, Z6, Z6
+	VPXORQ    Z14, Z7, Z7
+	CMPQ      8(SP), $+0
+	JNE       through18
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	VMOVDQU64 Z2, 128(DI)(AX*1)
+	VMOVDQU64 Z3, 192(DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	VMOVDQU64 Z5, 64(SI)(AX*1)
+	VMOVDQU64 Z6, 128(SI)(AX*1)
+	VMOVDQU64 Z7, 192(SI)(AX*1)
+	JMP       stored19
+
+through18:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z1, 64(DI)(AX*1)
+	VMOVNTDQ Z2, 128(DI)(AX*1)
+	VMOVNTDQ Z3, 192(DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+	VMOVNTDQ Z5, 64(SI)(AX*1)
+	VMOVNTDQ Z6, 128(SI)(AX*1)
+	VMOVNTDQ Z7, 192(SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000100, AX
+
+next02:
+	LEAQ 256(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 64 bytes
+	JMP next20
+
+visit21:
+	MOVQ      R8, BX
+	CMPQ      (SP), $+0
+	JEQ       begin22
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 (SI)(AX*1), Z4
+	JMP       run23
+
+begin22:
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	VMOVDQU64 (CX)(AX*1), Z0
+	VMOVDQA64 Z0, Z4
+
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	DECQ       R12
+	JNE        disk26
+
+disks25:
+	TESTQ   R14, R14
+	JLT     finish27
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run24
+
+finish27:
+	VPXORQ    Z14, Z4, Z4
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	ADDQ      $0x00000040, AX
+
+next20:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit21
+
+	// What is left, masked
+	CMPQ       AX, DX
+	JEQ        done01
+	MOVL       AX, CX
+	SUBL       DX, CX
+	MOVQ       $-1, R12
+	SHRQ       CL, R12
+	KMOVQ      R12, K1
+	MOVQ       R8, BX
+	CMPQ       (SP), $+0
+	JEQ        begin31
+	VMOVDQU8.Z (DI)(AX*1), K1, Z0
+	VMOVDQU8.Z (SI)(AX*1), K1, Z4
+	JMP        run32
+
+begin31:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU8.Z (CX)(AX*1), K1, Z0
+	VMOVDQA64  Z0, Z4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run33:
+	TESTQ R12, R12
+	JEQ   disks34
+
+disk35:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk35
+
+disks34:
+	TESTQ   R14, R14
+	JLT     finish36
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run33
+
+finish36:
+	VPXORQ   Z14, Z4, Z4
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end39
+	SFENCE
+
+end39:
+	VZEROUPPER
+	RET
+
+// func xorSyndromeAVX512x4(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX512BW, AVX512F, MMX+
+TEXT ·xorSyndromeAVX512x4(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ polynomial<>+0(SB), Z15
+	VPBROADCASTB 40(CX), Z14
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 4 vectors of 64 bytes
+	JMP next02
+
+visit03:
+	MOVQ       R8, BX
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU64  (CX)(AX*1), Z0
+	VMOVDQA64  Z0, Z4
+	VMOVDQU64  64(CX)(AX*1), Z1
+	VMOVDQA64  Z1, Z5
+	VMOVDQU64  128(CX)(AX*1), Z2
+	VMOVDQA64  Z2, Z6
+	VMOVDQU64  192(CX)(AX*1), Z3
+	VMOVDQA64  Z3, Z7
+	MOVQ       R9, R12
+	CMPQ       data_len+56(FP), $+16
+	JGT        wide07
 	TESTQ      $+1, R12
 	JEQ        skip08
 	MOVQ       (BX), CX
@@ -1503,22 +3034,14 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -1555,15 +3078,7 @@ eight11:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -1600,15 +3115,7 @@ eight11:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -1645,15 +3152,7 @@ eight11:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
 	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -1688,237 +3187,18 @@ eight11:
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 	DECQ       R12
 	JNE        eight11
+	JMP        disks06
 
-disks07:
-	TESTQ   R14, R14
-	JLT     finish12
-	SUBQ    $+24, BX
-	VPSHUFB Z4, Z15, Z12
-	VPADDB  Z4, Z4, Z4
-	VPXORQ  Z12, Z4, Z4
-	VPSHUFB Z5, Z15, Z13
-	VPADDB  Z5, Z5, Z5
-	VPXORQ  Z13, Z5, Z5
-	VPSHUFB Z6, Z15, Z12
-	VPADDB  Z6, Z6, Z6
-	VPXORQ  Z12, Z6, Z6
-	VPSHUFB Z7, Z15, Z13
-	VPADDB  Z7, Z7, Z7
-	VPXORQ  Z13, Z7, Z7
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run06
-
-finish12:
-	VPXORQ    Z14, Z4, Z4
-	VPXORQ    Z14, Z5, Z5
-	VPXORQ    Z14, Z6, Z6
-	VPXORQ    Z14, Z7, Z7
-	CMPQ      8(SP), $+0
-	JNE       through13
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	VMOVDQU64 Z5, 64(SI)(AX*1)
-	VMOVDQU64 Z6, 128(SI)(AX*1)
-	VMOVDQU64 Z7, 192(SI)(AX*1)
-	JMP       stored14
-
-through13:
-	VMOVNTDQ Z0, (DI)(AX*1)
-	VMOVNTDQ Z1, 64(DI)(AX*1)
-	VMOVNTDQ Z2, 128(DI)(AX*1)
-	VMOVNTDQ Z3, 192(DI)(AX*1)
-	VMOVNTDQ Z4, (SI)(AX*1)
-	VMOVNTDQ Z5, 64(SI)(AX*1)
-	VMOVNTDQ Z6, 128(SI)(AX*1)
-	VMOVNTDQ Z7, 192(SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000100, AX
-
-next02:
-	LEAQ 256(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 64 bytes
-	JMP next15
-
-visit16:
-	MOVQ      R8, BX
-	CMPQ      (SP), $+0
-	JEQ       begin17
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run18
-
-begin17:
-	MOVQ      (BX), CX
-	SUBQ      $+24, BX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-
-run18:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run19:
-	TESTQ R12, R12
-	JEQ   disks20
-
-disk21:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	VPXORQ     (CX), Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (CX), Z12, Z4
-	DECQ       R12
-	JNE        disk21
-
-disks20:
-	TESTQ   R14, R14
-	JLT     finish22
-	SUBQ    $+24, BX
-	VPSHUFB Z4, Z15, Z12
-	VPADDB  Z4, Z4, Z4
-	VPXORQ  Z12, Z4, Z4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run19
-
-finish22:
-	VPXORQ    Z14, Z4, Z4
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	ADDQ      $0x00000040, AX
-
-next15:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit16
-
-	// What is left, masked
-	CMPQ       AX, DX
-	JEQ        done01
-	MOVL       AX, CX
-	SUBL       DX, CX
-	MOVQ       $-1, R12
-	SHRQ       CL, R12
-	KMOVQ      R12, K1
-	MOVQ       R8, BX
-	CMPQ       (SP), $+0
-	JEQ        begin26
-	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run27
-
-begin26:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
-
-run27:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run28:
-	TESTQ R12, R12
-	JEQ   disks29
-
-disk30:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	VMOVDQU8.Z (CX), K1, Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPXORQ     Z12, Z4, Z4
-	VPXORQ     Z8, Z4, Z4
-	DECQ       R12
-	JNE        disk30
-
-disks29:
-	TESTQ   R14, R14
-	JLT     finish31
-	SUBQ    $+24, BX
-	VPSHUFB Z4, Z15, Z12
-	VPADDB  Z4, Z4, Z4
-	VPXORQ  Z12, Z4, Z4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run28
-
-finish31:
-	VPXORQ   Z14, Z4, Z4
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
-
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end34
-	SFENCE
-
-end34:
-	VZEROUPPER
-	RET
-
-// func xorSyndromeAVX512x4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, MMX+
-TEXT ·xorSyndromeAVX512x4(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ polynomial<>+0(SB), Z15
-	VPBROADCASTB 40(CX), Z14
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 4 vectors of 64 bytes
-	JMP next02
-
-visit03:
-	MOVQ       R8, BX
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU64  (CX)(AX*1), Z0
-	VMOVDQA64  Z0, Z4
-	VMOVDQU64  64(CX)(AX*1), Z1
-	VMOVDQA64  Z1, Z5
-	VMOVDQU64  128(CX)(AX*1), Z2
-	VMOVDQA64  Z2, Z6
-	VMOVDQU64  192(CX)(AX*1), Z3
-	VMOVDQA64  Z3, Z7
-	MOVQ       R9, R12
+wide07:
 	TESTQ      $+1, R12
-	JEQ        skip07
+	JEQ        skip12
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
@@ -1936,14 +3216,22 @@ visit03:
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(CX), Z13, Z7
 
-skip07:
+skip12:
 	TESTQ      $+2, R12
-	JEQ        skip08
+	JEQ        skip13
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
 	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -1977,14 +3265,22 @@ skip07:
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 
-skip08:
+skip13:
 	TESTQ      $+4, R12
-	JEQ        skip09
+	JEQ        skip14
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
 	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -2021,7 +3317,15 @@ skip08:
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
 	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
 	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
 	VMOVDQU64  (CX), Z8
 	VPTERNLOGD $0x96, (R13), Z8, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -2055,11 +3359,11 @@ skip08:
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -2241,7 +3545,7 @@ eight10:
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 	DECQ       R12
-	JNE        eight10
+	JNE        eight15
 
 disks06:
 	VBROADCASTI32X4 (R10), Z9
@@ -2299,9 +3603,9 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next11
+	JMP next16
 
-visit12:
+visit17:
 	MOVQ      R8, BX
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
@@ -2309,9 +3613,9 @@ visit12:
 	VMOVDQA64 Z0, Z4
 	MOVQ      R9, R12
 	TESTQ     R12, R12
-	JEQ       disks15
+	JEQ       disks20
 
-disk16:
+disk21:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -2320,9 +3624,9 @@ disk16:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
 	DECQ       R12
-	JNE        disk16
+	JNE        disk21
 
-disks15:
+disks20:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -2339,10 +3643,10 @@ disks15:
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
 
-next11:
+next16:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit12
+	JLE  visit17
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -2359,9 +3663,9 @@ next11:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks20
+	JEQ        disks25
 
-disk21:
+disk26:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -2372,9 +3676,9 @@ disk21:
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
 	DECQ       R12
-	JNE        disk21
+	JNE        disk26
 
-disks20:
+disks25:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -2445,8 +3749,10 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ   data_len+32(FP), $+16
+	JGT    wide08
 	TESTQ  $+1, R12
-	JEQ    skip08
+	JEQ    skip09
 	MOVQ   (BX), CX
 	SUBQ   $+24, BX
 	ADDQ   AX, CX
@@ -2455,39 +3761,9 @@ run06:
 	VPXORQ 128(CX), Z2, Z2
 	VPXORQ 192(CX), Z3, Z3
 
-skip08:
-	TESTQ      $+2, R12
-	JEQ        skip09
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	ADDQ       AX, R13
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-
 skip09:
-	TESTQ      $+4, R12
+	TESTQ      $+2, R12
 	JEQ        skip10
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	ADDQ       AX, R13
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -2503,10 +3779,187 @@ skip09:
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
 
 skip10:
+	TESTQ      $+4, R12
+	JEQ        skip11
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+
+skip11:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight11:
+eight12:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	DECQ       R12
+	JNE        eight12
+	JMP        disks07
+
+wide08:
+	TESTQ      $+1, R12
+	JEQ        skip13
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	VPXORQ     (CX), Z0, Z0
+	VPXORQ     64(CX), Z1, Z1
+	VPXORQ     128(CX), Z2, Z2
+	VPXORQ     192(CX), Z3, Z3
+
+skip13:
+	TESTQ      $+2, R12
+	JEQ        skip14
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+
+skip14:
+	TESTQ      $+4, R12
+	JEQ        skip15
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -2592,18 +4045,18 @@ eight11:
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
 	DECQ       R12
-	JNE        eight11
+	JNE        eight16
 
 disks07:
 	TESTQ R14, R14
-	JLT   finish12
+	JLT   finish17
 	SUBQ  $+24, BX
 	MOVQ  R14, R12
 	MOVQ  R15, R14
 	MOVQ  $-1, R15
 	JMP   run06
 
-finish12:
+finish17:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z1, 64(DI)(AX*1)
 	VMOVDQU64 Z2, 128(DI)(AX*1)
@@ -2616,54 +4069,54 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next13
+	JMP next18
 
-visit14:
+visit19:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin15
+	JEQ       begin20
 	VMOVDQU64 (DI)(AX*1), Z0
-	JMP       run16
+	JMP       run21
 
-begin15:
+begin20:
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 
-run16:
+run21:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run17:
+run22:
 	TESTQ R12, R12
-	JEQ   disks18
+	JEQ   disks23
 
-disk19:
+disk24:
 	MOVQ   (BX), CX
 	SUBQ   $+24, BX
 	ADDQ   AX, CX
 	VPXORQ (CX), Z0, Z0
 	DECQ   R12
-	JNE    disk19
+	JNE    disk24
 
-disks18:
+disks23:
 	TESTQ R14, R14
-	JLT   finish20
+	JLT   finish25
 	SUBQ  $+24, BX
 	MOVQ  R14, R12
 	MOVQ  R15, R14
 	MOVQ  $-1, R15
-	JMP   run17
+	JMP   run22
 
-finish20:
+finish25:
 	VMOVDQU64 Z0, (DI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next13:
+next18:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit14
+	JLE  visit19
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -2675,43 +4128,43 @@ next13:
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
 	CMPQ       (SP), $+0
-	JEQ        begin22
+	JEQ        begin27
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	JMP        run23
+	JMP        run28
 
-begin22:
+begin27:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 
-run23:
+run28:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run24:
+run29:
 	TESTQ R12, R12
-	JEQ   disks25
+	JEQ   disks30
 
-disk26:
+disk31:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	DECQ       R12
-	JNE        disk26
+	JNE        disk31
 
-disks25:
+disks30:
 	TESTQ R14, R14
-	JLT   finish27
+	JLT   finish32
 	SUBQ  $+24, BX
 	MOVQ  R14, R12
 	MOVQ  R15, R14
 	MOVQ  $-1, R15
-	JMP   run24
+	JMP   run29
 
-finish27:
+finish32:
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 
 done01:

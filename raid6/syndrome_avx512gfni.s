@@ -55,6 +55,350 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide08
+	TESTQ          $+1, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+
+skip09:
+	TESTQ          $+2, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+
+skip10:
+	TESTQ          $+4, R12
+	JEQ            skip11
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	DECQ           R12
+	JNE            eight12
+	JMP            disks07
+
+wide08:
+	TESTQ          $+1, R12
+	JEQ            skip13
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+
+skip13:
+	TESTQ          $+2, R12
+	JEQ            skip14
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+
+skip14:
+	TESTQ          $+4, R12
+	JEQ            skip15
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	DECQ           R12
+	JNE            eight16
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish17
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+finish17:
+	CMPQ      8(SP), $+0
+	JNE       through18
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	JMP       stored19
+
+through18:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000040, AX
+
+next02:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// What is left, masked
+	CMPQ       AX, DX
+	JEQ        done01
+	MOVL       AX, CX
+	SUBL       DX, CX
+	MOVQ       $-1, R12
+	SHRQ       CL, R12
+	KMOVQ      R12, K1
+	MOVQ       R8, BX
+	CMPQ       (SP), $+0
+	JEQ        begin21
+	VMOVDQU8.Z (DI)(AX*1), K1, Z0
+	VMOVDQU8.Z (SI)(AX*1), K1, Z4
+	JMP        run22
+
+begin21:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU8.Z (CX)(AX*1), K1, Z0
+	VMOVDQA64  Z0, Z4
+
+run22:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run23:
+	TESTQ R12, R12
+	JEQ   disks24
+
+disk25:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
+	VPXORQ         Z8, Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk25
+
+disks24:
+	TESTQ          R14, R14
+	JLT            finish26
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run23
+
+finish26:
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end29
+	SFENCE
+
+end29:
+	VZEROUPPER
+	RET
+
+DATA double<>+0(SB)/8, $0x8001828488102040
+GLOBL double<>(SB), RODATA|NOPTR, $8
+
+DATA quadruple<>+0(SB)/8, $0x408041c2c4881020
+GLOBL quadruple<>(SB), RODATA|NOPTR, $8
+
+// func xorSyndromeAVX512GFNIx1(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
+TEXT ·xorSyndromeAVX512GFNIx1(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ double<>+0(SB), Z15
+	VPBROADCASTQ quadruple<>+0(SB), Z16
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 64 bytes
+	JMP next02
+
+visit03:
+	MOVQ           R8, BX
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	VMOVDQU64      (CX)(AX*1), Z0
+	VMOVDQA64      Z0, Z4
+	MOVQ           R9, R12
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide07
 	TESTQ          $+1, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
@@ -104,16 +448,14 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -123,9 +465,7 @@ eight11:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -135,9 +475,7 @@ eight11:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -147,9 +485,7 @@ eight11:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -157,171 +493,45 @@ eight11:
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	DECQ           R12
 	JNE            eight11
+	JMP            disks06
 
-disks07:
-	TESTQ          R14, R14
-	JLT            finish12
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run06
-
-finish12:
-	CMPQ      8(SP), $+0
-	JNE       through13
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	JMP       stored14
-
-through13:
-	VMOVNTDQ Z0, (DI)(AX*1)
-	VMOVNTDQ Z4, (SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000040, AX
-
-next02:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// What is left, masked
-	CMPQ       AX, DX
-	JEQ        done01
-	MOVL       AX, CX
-	SUBL       DX, CX
-	MOVQ       $-1, R12
-	SHRQ       CL, R12
-	KMOVQ      R12, K1
-	MOVQ       R8, BX
-	CMPQ       (SP), $+0
-	JEQ        begin16
-	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run17
-
-begin16:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
-
-run17:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run18:
-	TESTQ R12, R12
-	JEQ   disks19
-
-disk20:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVDQU8.Z     (CX), K1, Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-	DECQ           R12
-	JNE            disk20
-
-disks19:
-	TESTQ          R14, R14
-	JLT            finish21
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run18
-
-finish21:
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
-
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end24
-	SFENCE
-
-end24:
-	VZEROUPPER
-	RET
-
-DATA double<>+0(SB)/8, $0x8001828488102040
-GLOBL double<>(SB), RODATA|NOPTR, $8
-
-DATA quadruple<>+0(SB)/8, $0x408041c2c4881020
-GLOBL quadruple<>(SB), RODATA|NOPTR, $8
-
-// func xorSyndromeAVX512GFNIx1(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
-TEXT ·xorSyndromeAVX512GFNIx1(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ double<>+0(SB), Z15
-	VPBROADCASTQ quadruple<>+0(SB), Z16
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 64 bytes
-	JMP next02
-
-visit03:
-	MOVQ           R8, BX
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	VMOVDQU64      (CX)(AX*1), Z0
-	VMOVDQA64      Z0, Z4
-	MOVQ           R9, R12
+wide07:
 	TESTQ          $+1, R12
-	JEQ            skip07
+	JEQ            skip12
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
 
-skip07:
+skip12:
 	TESTQ          $+2, R12
-	JEQ            skip08
+	JEQ            skip13
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
 
-skip08:
+skip13:
 	TESTQ          $+4, R12
-	JEQ            skip09
+	JEQ            skip14
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -331,18 +541,20 @@ skip08:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
 
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -392,7 +604,7 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	DECQ           R12
-	JNE            eight10
+	JNE            eight15
 
 disks06:
 	VPBROADCASTQ   32(R10), Z9
@@ -423,9 +635,9 @@ next02:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks14
+	JEQ        disks19
 
-disk15:
+disk20:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -434,9 +646,9 @@ disk15:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
 	DECQ           R12
-	JNE            disk15
+	JNE            disk20
 
-disks14:
+disks19:
 	VPBROADCASTQ   32(R10), Z9
 	VMOVDQU8.Z     (DI)(AX*1), K1, Z12
 	VPXORQ         Z12, Z0, Z0
@@ -505,6 +717,498 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide08
+	TESTQ          $+1, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+
+skip09:
+	TESTQ          $+2, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+
+skip10:
+	TESTQ          $+4, R12
+	JEQ            skip11
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	DECQ           R12
+	JNE            eight12
+	JMP            disks07
+
+wide08:
+	TESTQ          $+1, R12
+	JEQ            skip13
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+
+skip13:
+	TESTQ          $+2, R12
+	JEQ            skip14
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+
+skip14:
+	TESTQ          $+4, R12
+	JEQ            skip15
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	DECQ           R12
+	JNE            eight16
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish17
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+finish17:
+	CMPQ      8(SP), $+0
+	JNE       through18
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	VMOVDQU64 Z5, 64(SI)(AX*1)
+	JMP       stored19
+
+through18:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z1, 64(DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+	VMOVNTDQ Z5, 64(SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000080, AX
+
+next02:
+	LEAQ 128(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 64 bytes
+	JMP next20
+
+visit21:
+	MOVQ      R8, BX
+	CMPQ      (SP), $+0
+	JEQ       begin22
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 (SI)(AX*1), Z4
+	JMP       run23
+
+begin22:
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	VMOVDQU64 (CX)(AX*1), Z0
+	VMOVDQA64 Z0, Z4
+
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	DECQ           R12
+	JNE            disk26
+
+disks25:
+	TESTQ          R14, R14
+	JLT            finish27
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run24
+
+finish27:
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	ADDQ      $0x00000040, AX
+
+next20:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit21
+
+	// What is left, masked
+	CMPQ       AX, DX
+	JEQ        done01
+	MOVL       AX, CX
+	SUBL       DX, CX
+	MOVQ       $-1, R12
+	SHRQ       CL, R12
+	KMOVQ      R12, K1
+	MOVQ       R8, BX
+	CMPQ       (SP), $+0
+	JEQ        begin31
+	VMOVDQU8.Z (DI)(AX*1), K1, Z0
+	VMOVDQU8.Z (SI)(AX*1), K1, Z4
+	JMP        run32
+
+begin31:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU8.Z (CX)(AX*1), K1, Z0
+	VMOVDQA64  Z0, Z4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run33:
+	TESTQ R12, R12
+	JEQ   disks34
+
+disk35:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
+	VPXORQ         Z8, Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk35
+
+disks34:
+	TESTQ          R14, R14
+	JLT            finish36
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run33
+
+finish36:
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end39
+	SFENCE
+
+end39:
+	VZEROUPPER
+	RET
+
+// func xorSyndromeAVX512GFNIx2(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
+TEXT ·xorSyndromeAVX512GFNIx2(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ double<>+0(SB), Z15
+	VPBROADCASTQ quadruple<>+0(SB), Z16
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 2 vectors of 64 bytes
+	JMP next02
+
+visit03:
+	MOVQ           R8, BX
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	VMOVDQU64      (CX)(AX*1), Z0
+	VMOVDQA64      Z0, Z4
+	VMOVDQU64      64(CX)(AX*1), Z1
+	VMOVDQA64      Z1, Z5
+	MOVQ           R9, R12
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide07
 	TESTQ          $+1, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
@@ -572,18 +1276,14 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -598,11 +1298,7 @@ eight11:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -617,11 +1313,7 @@ eight11:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -636,11 +1328,7 @@ eight11:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -653,202 +1341,16 @@ eight11:
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	DECQ           R12
 	JNE            eight11
+	JMP            disks06
 
-disks07:
-	TESTQ          R14, R14
-	JLT            finish12
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run06
-
-finish12:
-	CMPQ      8(SP), $+0
-	JNE       through13
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	VMOVDQU64 Z5, 64(SI)(AX*1)
-	JMP       stored14
-
-through13:
-	VMOVNTDQ Z0, (DI)(AX*1)
-	VMOVNTDQ Z1, 64(DI)(AX*1)
-	VMOVNTDQ Z4, (SI)(AX*1)
-	VMOVNTDQ Z5, 64(SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000080, AX
-
-next02:
-	LEAQ 128(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 64 bytes
-	JMP next15
-
-visit16:
-	MOVQ      R8, BX
-	CMPQ      (SP), $+0
-	JEQ       begin17
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run18
-
-begin17:
-	MOVQ      (BX), CX
-	SUBQ      $+24, BX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-
-run18:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run19:
-	TESTQ R12, R12
-	JEQ   disks20
-
-disk21:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	DECQ           R12
-	JNE            disk21
-
-disks20:
-	TESTQ          R14, R14
-	JLT            finish22
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run19
-
-finish22:
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	ADDQ      $0x00000040, AX
-
-next15:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit16
-
-	// What is left, masked
-	CMPQ       AX, DX
-	JEQ        done01
-	MOVL       AX, CX
-	SUBL       DX, CX
-	MOVQ       $-1, R12
-	SHRQ       CL, R12
-	KMOVQ      R12, K1
-	MOVQ       R8, BX
-	CMPQ       (SP), $+0
-	JEQ        begin26
-	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run27
-
-begin26:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
-
-run27:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run28:
-	TESTQ R12, R12
-	JEQ   disks29
-
-disk30:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVDQU8.Z     (CX), K1, Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-	DECQ           R12
-	JNE            disk30
-
-disks29:
-	TESTQ          R14, R14
-	JLT            finish31
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run28
-
-finish31:
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
-
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end34
-	SFENCE
-
-end34:
-	VZEROUPPER
-	RET
-
-// func xorSyndromeAVX512GFNIx2(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
-TEXT ·xorSyndromeAVX512GFNIx2(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ double<>+0(SB), Z15
-	VPBROADCASTQ quadruple<>+0(SB), Z16
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 2 vectors of 64 bytes
-	JMP next02
-
-visit03:
-	MOVQ           R8, BX
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	VMOVDQU64      (CX)(AX*1), Z0
-	VMOVDQA64      Z0, Z4
-	VMOVDQU64      64(CX)(AX*1), Z1
-	VMOVDQA64      Z1, Z5
-	MOVQ           R9, R12
+wide07:
 	TESTQ          $+1, R12
-	JEQ            skip07
+	JEQ            skip12
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
@@ -856,14 +1358,18 @@ visit03:
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
 	VPXORQ         64(CX), Z5, Z5
 
-skip07:
+skip12:
 	TESTQ          $+2, R12
-	JEQ            skip08
+	JEQ            skip13
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -875,14 +1381,18 @@ skip07:
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 
-skip08:
+skip13:
 	TESTQ          $+4, R12
-	JEQ            skip09
+	JEQ            skip14
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -897,7 +1407,11 @@ skip08:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
 	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -909,11 +1423,11 @@ skip08:
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -991,7 +1505,7 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	DECQ           R12
-	JNE            eight10
+	JNE            eight15
 
 disks06:
 	VPBROADCASTQ   32(R10), Z9
@@ -1013,9 +1527,9 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next11
+	JMP next16
 
-visit12:
+visit17:
 	MOVQ      R8, BX
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
@@ -1023,9 +1537,9 @@ visit12:
 	VMOVDQA64 Z0, Z4
 	MOVQ      R9, R12
 	TESTQ     R12, R12
-	JEQ       disks15
+	JEQ       disks20
 
-disk16:
+disk21:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1033,9 +1547,9 @@ disk16:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
 	DECQ           R12
-	JNE            disk16
+	JNE            disk21
 
-disks15:
+disks20:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -1044,10 +1558,10 @@ disks15:
 	VMOVDQU64      Z4, (SI)(AX*1)
 	ADDQ           $0x00000040, AX
 
-next11:
+next16:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit12
+	JLE  visit17
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -1064,9 +1578,9 @@ next11:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks20
+	JEQ        disks25
 
-disk21:
+disk26:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1075,9 +1589,9 @@ disk21:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
 	DECQ           R12
-	JNE            disk21
+	JNE            disk26
 
-disks20:
+disks25:
 	VPBROADCASTQ   32(R10), Z9
 	VMOVDQU8.Z     (DI)(AX*1), K1, Z12
 	VPXORQ         Z12, Z0, Z0
@@ -1154,6 +1668,694 @@ run05:
 	MOVQ R11, R15
 
 run06:
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide08
+	TESTQ          $+1, R12
+	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+
+skip09:
+	TESTQ          $+2, R12
+	JEQ            skip10
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+
+skip10:
+	TESTQ          $+4, R12
+	JEQ            skip11
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+
+skip11:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight12:
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	DECQ           R12
+	JNE            eight12
+	JMP            disks07
+
+wide08:
+	TESTQ          $+1, R12
+	JEQ            skip13
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+
+skip13:
+	TESTQ          $+2, R12
+	JEQ            skip14
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+
+skip14:
+	TESTQ          $+4, R12
+	JEQ            skip15
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+
+skip15:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight16:
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	DECQ           R12
+	JNE            eight16
+
+disks07:
+	TESTQ          R14, R14
+	JLT            finish17
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+finish17:
+	CMPQ      8(SP), $+0
+	JNE       through18
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	VMOVDQU64 Z2, 128(DI)(AX*1)
+	VMOVDQU64 Z3, 192(DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	VMOVDQU64 Z5, 64(SI)(AX*1)
+	VMOVDQU64 Z6, 128(SI)(AX*1)
+	VMOVDQU64 Z7, 192(SI)(AX*1)
+	JMP       stored19
+
+through18:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z1, 64(DI)(AX*1)
+	VMOVNTDQ Z2, 128(DI)(AX*1)
+	VMOVNTDQ Z3, 192(DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+	VMOVNTDQ Z5, 64(SI)(AX*1)
+	VMOVNTDQ Z6, 128(SI)(AX*1)
+	VMOVNTDQ Z7, 192(SI)(AX*1)
+
+stored19:
+	ADDQ $0x00000100, AX
+
+next02:
+	LEAQ 256(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 64 bytes
+	JMP next20
+
+visit21:
+	MOVQ      R8, BX
+	CMPQ      (SP), $+0
+	JEQ       begin22
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 (SI)(AX*1), Z4
+	JMP       run23
+
+begin22:
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	VMOVDQU64 (CX)(AX*1), Z0
+	VMOVDQA64 Z0, Z4
+
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run24:
+	TESTQ R12, R12
+	JEQ   disks25
+
+disk26:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	DECQ           R12
+	JNE            disk26
+
+disks25:
+	TESTQ          R14, R14
+	JLT            finish27
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run24
+
+finish27:
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	ADDQ      $0x00000040, AX
+
+next20:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit21
+
+	// What is left, masked
+	CMPQ       AX, DX
+	JEQ        done01
+	MOVL       AX, CX
+	SUBL       DX, CX
+	MOVQ       $-1, R12
+	SHRQ       CL, R12
+	KMOVQ      R12, K1
+	MOVQ       R8, BX
+	CMPQ       (SP), $+0
+	JEQ        begin31
+	VMOVDQU8.Z (DI)(AX*1), K1, Z0
+	VMOVDQU8.Z (SI)(AX*1), K1, Z4
+	JMP        run32
+
+begin31:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU8.Z (CX)(AX*1), K1, Z0
+	VMOVDQA64  Z0, Z4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run33:
+	TESTQ R12, R12
+	JEQ   disks34
+
+disk35:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
+	VPXORQ         Z8, Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk35
+
+disks34:
+	TESTQ          R14, R14
+	JLT            finish36
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run33
+
+finish36:
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end39
+	SFENCE
+
+end39:
+	VZEROUPPER
+	RET
+
+// func xorSyndromeAVX512GFNIx4(p []byte, q []byte, data [][]byte, s *step)
+// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
+TEXT ·xorSyndromeAVX512GFNIx4(SB), $0-80
+	// The disks from the last one down
+	MOVQ s+72(FP), CX
+	MOVQ data_base+48(FP), BX
+	MOVQ data_len+56(FP), R8
+	LEAQ (R8)(R8*2), R8
+	LEAQ -24(BX)(R8*8), R8
+	MOVQ 8(CX), R9
+
+	// The chunk from the offset on
+	MOVQ         (CX), AX
+	MOVQ         p_base+0(FP), DI
+	MOVQ         p_len+8(FP), DX
+	ADDQ         AX, DX
+	SUBQ         AX, DI
+	MOVQ         q_base+24(FP), SI
+	SUBQ         AX, SI
+	VPBROADCASTQ double<>+0(SB), Z15
+	VPBROADCASTQ quadruple<>+0(SB), Z16
+	MOVQ         s+72(FP), R10
+	MOVQ         48(R10), R10
+
+	// 4 vectors of 64 bytes
+	JMP next02
+
+visit03:
+	MOVQ           R8, BX
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	VMOVDQU64      (CX)(AX*1), Z0
+	VMOVDQA64      Z0, Z4
+	VMOVDQU64      64(CX)(AX*1), Z1
+	VMOVDQA64      Z1, Z5
+	VMOVDQU64      128(CX)(AX*1), Z2
+	VMOVDQA64      Z2, Z6
+	VMOVDQU64      192(CX)(AX*1), Z3
+	VMOVDQA64      Z3, Z7
+	MOVQ           R9, R12
+	CMPQ           data_len+56(FP), $+16
+	JGT            wide07
 	TESTQ          $+1, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
@@ -1257,22 +2459,14 @@ skip09:
 
 skip10:
 	SHRQ $0x03, R12
-	JEQ  disks07
+	JEQ  disks06
 
 eight11:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -1297,15 +2491,7 @@ eight11:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -1330,15 +2516,7 @@ eight11:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -1363,15 +2541,7 @@ eight11:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
 	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -1394,216 +2564,18 @@ eight11:
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	DECQ           R12
 	JNE            eight11
+	JMP            disks06
 
-disks07:
-	TESTQ          R14, R14
-	JLT            finish12
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run06
-
-finish12:
-	CMPQ      8(SP), $+0
-	JNE       through13
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	VMOVDQU64 Z5, 64(SI)(AX*1)
-	VMOVDQU64 Z6, 128(SI)(AX*1)
-	VMOVDQU64 Z7, 192(SI)(AX*1)
-	JMP       stored14
-
-through13:
-	VMOVNTDQ Z0, (DI)(AX*1)
-	VMOVNTDQ Z1, 64(DI)(AX*1)
-	VMOVNTDQ Z2, 128(DI)(AX*1)
-	VMOVNTDQ Z3, 192(DI)(AX*1)
-	VMOVNTDQ Z4, (SI)(AX*1)
-	VMOVNTDQ Z5, 64(SI)(AX*1)
-	VMOVNTDQ Z6, 128(SI)(AX*1)
-	VMOVNTDQ Z7, 192(SI)(AX*1)
-
-stored14:
-	ADDQ $0x00000100, AX
-
-next02:
-	LEAQ 256(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 64 bytes
-	JMP next15
-
-visit16:
-	MOVQ      R8, BX
-	CMPQ      (SP), $+0
-	JEQ       begin17
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run18
-
-begin17:
-	MOVQ      (BX), CX
-	SUBQ      $+24, BX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-
-run18:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run19:
-	TESTQ R12, R12
-	JEQ   disks20
-
-disk21:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	DECQ           R12
-	JNE            disk21
-
-disks20:
-	TESTQ          R14, R14
-	JLT            finish22
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run19
-
-finish22:
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	ADDQ      $0x00000040, AX
-
-next15:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit16
-
-	// What is left, masked
-	CMPQ       AX, DX
-	JEQ        done01
-	MOVL       AX, CX
-	SUBL       DX, CX
-	MOVQ       $-1, R12
-	SHRQ       CL, R12
-	KMOVQ      R12, K1
-	MOVQ       R8, BX
-	CMPQ       (SP), $+0
-	JEQ        begin26
-	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run27
-
-begin26:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
-
-run27:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run28:
-	TESTQ R12, R12
-	JEQ   disks29
-
-disk30:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVDQU8.Z     (CX), K1, Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-	DECQ           R12
-	JNE            disk30
-
-disks29:
-	TESTQ          R14, R14
-	JLT            finish31
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run28
-
-finish31:
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
-
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end34
-	SFENCE
-
-end34:
-	VZEROUPPER
-	RET
-
-// func xorSyndromeAVX512GFNIx4(p []byte, q []byte, data [][]byte, s *step)
-// Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
-TEXT ·xorSyndromeAVX512GFNIx4(SB), $0-80
-	// The disks from the last one down
-	MOVQ s+72(FP), CX
-	MOVQ data_base+48(FP), BX
-	MOVQ data_len+56(FP), R8
-	LEAQ (R8)(R8*2), R8
-	LEAQ -24(BX)(R8*8), R8
-	MOVQ 8(CX), R9
-
-	// The chunk from the offset on
-	MOVQ         (CX), AX
-	MOVQ         p_base+0(FP), DI
-	MOVQ         p_len+8(FP), DX
-	ADDQ         AX, DX
-	SUBQ         AX, DI
-	MOVQ         q_base+24(FP), SI
-	SUBQ         AX, SI
-	VPBROADCASTQ double<>+0(SB), Z15
-	VPBROADCASTQ quadruple<>+0(SB), Z16
-	MOVQ         s+72(FP), R10
-	MOVQ         48(R10), R10
-
-	// 4 vectors of 64 bytes
-	JMP next02
-
-visit03:
-	MOVQ           R8, BX
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	VMOVDQU64      (CX)(AX*1), Z0
-	VMOVDQA64      Z0, Z4
-	VMOVDQU64      64(CX)(AX*1), Z1
-	VMOVDQA64      Z1, Z5
-	VMOVDQU64      128(CX)(AX*1), Z2
-	VMOVDQA64      Z2, Z6
-	VMOVDQU64      192(CX)(AX*1), Z3
-	VMOVDQA64      Z3, Z7
-	MOVQ           R9, R12
+wide07:
 	TESTQ          $+1, R12
-	JEQ            skip07
+	JEQ            skip12
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
@@ -1617,14 +2589,22 @@ visit03:
 	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
 	VPXORQ         192(CX), Z7, Z7
 
-skip07:
+skip12:
 	TESTQ          $+2, R12
-	JEQ            skip08
+	JEQ            skip13
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
 	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -1646,14 +2626,22 @@ skip07:
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 
-skip08:
+skip13:
 	TESTQ          $+4, R12
-	JEQ            skip09
+	JEQ            skip14
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
 	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -1678,7 +2666,15 @@ skip08:
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
 	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
 	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
 	VMOVDQU64      (CX), Z8
 	VPTERNLOGD     $0x96, (R13), Z8, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
@@ -1700,11 +2696,11 @@ skip08:
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 
-skip09:
+skip14:
 	SHRQ $0x03, R12
 	JEQ  disks06
 
-eight10:
+eight15:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -1838,7 +2834,7 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	DECQ           R12
-	JNE            eight10
+	JNE            eight15
 
 disks06:
 	VPBROADCASTQ   32(R10), Z9
@@ -1870,9 +2866,9 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next11
+	JMP next16
 
-visit12:
+visit17:
 	MOVQ      R8, BX
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
@@ -1880,9 +2876,9 @@ visit12:
 	VMOVDQA64 Z0, Z4
 	MOVQ      R9, R12
 	TESTQ     R12, R12
-	JEQ       disks15
+	JEQ       disks20
 
-disk16:
+disk21:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1890,9 +2886,9 @@ disk16:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
 	DECQ           R12
-	JNE            disk16
+	JNE            disk21
 
-disks15:
+disks20:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -1901,10 +2897,10 @@ disks15:
 	VMOVDQU64      Z4, (SI)(AX*1)
 	ADDQ           $0x00000040, AX
 
-next11:
+next16:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit12
+	JLE  visit17
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -1921,9 +2917,9 @@ next11:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks20
+	JEQ        disks25
 
-disk21:
+disk26:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1932,9 +2928,9 @@ disk21:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
 	DECQ           R12
-	JNE            disk21
+	JNE            disk26
 
-disks20:
+disks25:
 	VPBROADCASTQ   32(R10), Z9
 	VMOVDQU8.Z     (DI)(AX*1), K1, Z12
 	VPXORQ         Z12, Z0, Z0

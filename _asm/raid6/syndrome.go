@@ -221,15 +221,19 @@ func (w *walk) visit(v visit) {
 	w.finish(v)
 }
 
+// narrow is how many disks are streams that the processor follows by itself.
+const narrow = 16
+
 // disks adds a run of disks to P and Q: the next left ones. Each turn of the loop takes eight. What eight leave is added
-// before, by jumps that go the same way in every visit; a loop over single disks takes an eighth more time for 4 to 12 of
-// them. Wide arrays are more streams than the processor follows by itself, so the eight ask for the next visit's bytes.
+// before, by jumps that go the same way in every visit. Where a call walks over more disks than the narrow ones, each asks
+// for its next visit's bytes, and loads what others name twice. Zen 3 (EPYC), avx2x4, staggered, GB/s of data:
 //
-// Zen 3 (EPYC), staggered chunks of 64 KiB, GB/s of data:    8 disks   16   24   48
-//
-//	without                                                  58      57   50   40
-//	with                                                     58      57   56   55
-//	the first ones too                                       54      57   56   55
+//	                                  12 disks   16   24   32   48   64   96
+//	4 KiB:   never                        66      69   65   63   62    –    –
+//	         only in the loop of eight    60      64   63   63   61   40   43
+//	         as here                      66      67   65   65   63   41   49
+//	64 KiB:  only in the loop of eight    53      54   52   44   47   46   36
+//	         as here                      57      58   54   49   50   51   39
 func (w *walk) disks(v visit) {
 	done := w.label("disks")
 	if v != w.widest {
@@ -243,21 +247,36 @@ func (w *walk) disks(v visit) {
 		w.Label(done)
 		return
 	}
+	disks, err := w.Param("data").Len().Resolve()
+	if err != nil {
+		panic(err)
+	}
+	wide := w.label("wide")
+	w.CMPQ(disks.Addr, operand.I8(narrow))
+	w.JGT(to(wide))
+	w.turns(v, done, false)
+	w.JMP(to(done))
+	w.Label(wide)
+	w.turns(v, done, true)
+	w.Label(done)
+}
+
+// turns adds the next left disks, and leaves to done where nothing is left for the loop.
+func (w *walk) turns(v visit, done string, prefetch bool) {
 	for n := 1; n <= 4; n *= 2 {
 		skip := w.label("skip")
 		w.TESTQ(operand.I32(n), left)
 		w.JEQ(to(skip))
-		w.some(v, n, false)
+		w.some(v, n, prefetch)
 		w.Label(skip)
 	}
 	w.SHRQ(operand.U8(3), left)
 	w.JEQ(to(done))
 	again := w.label("eight")
 	w.Label(again)
-	w.some(v, 8, true)
+	w.some(v, 8, prefetch)
 	w.DECQ(left)
 	w.JNE(to(again))
-	w.Label(done)
 }
 
 // some adds the next n disks to P and, doubled before each, Q.
@@ -283,7 +302,7 @@ func (w *walk) some(v visit, n int, prefetch bool) {
 			low := operand.Mem{Base: pointer2, Disp: u * v.bytes}
 			switch {
 			case took == 1:
-				w.disk(v, high, u)
+				w.disk(v, high, u, prefetch)
 			case w.parity:
 				w.twoDisksParity(v, high, low, u)
 			default:
@@ -295,12 +314,12 @@ func (w *walk) some(v visit, n int, prefetch bool) {
 }
 
 // disk adds a disk's vector u.
-func (w *walk) disk(v visit, m operand.Mem, u int) {
+func (w *walk) disk(v visit, m operand.Mem, u int, once bool) {
 	p, q, x, t := vecP+vec(u), vecQ+vec(u), vecX+vec(u), vecT+vec(u%2)
 	switch {
 	case w.parity:
 		w.addFrom(v, m, p, x)
-	case v.masked || v.bytes < 16:
+	case v.masked || v.bytes < 16 || once && v.bytes == 32:
 		w.load(v, m, x)
 		w.add(v, x, p)
 		w.double(v, vecDoubling, q, t)
