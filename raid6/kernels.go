@@ -35,7 +35,14 @@ var noDisks = [2]int{-1, -1}
 
 // newStep returns a step over so many disks, but for those that are lost, the higher one first.
 func newStep(offset, disks int, carry bool, lost [2]int) step {
-	s := step{offset: offset, runs: [3]int{disks, -1, -1}}
+	var s step
+	s.begin(offset, disks, carry, lost)
+	return s
+}
+
+// begin makes s a new step. It fills it in place: words that were just stored are slow to copy as vectors.
+func (s *step) begin(offset, disks int, carry bool, lost [2]int) {
+	*s = step{offset: offset, runs: [3]int{disks, -1, -1}}
 	if carry {
 		s.carry = 1
 	} else {
@@ -49,7 +56,6 @@ func newStep(offset, disks int, carry bool, lost [2]int) step {
 			s.runs[2] = lost[1]
 		}
 	}
-	return s
 }
 
 // funcs are one kernel's operations. Nothing is checked: buffers have the same length and do not overlap.

@@ -2,6 +2,7 @@ package raid6
 
 import (
 	"bytes"
+	"math/bits"
 
 	"github.com/twogather/twogather/internal/gf256"
 )
@@ -135,7 +136,15 @@ func groupFor(data [][]byte) int {
 	if len(data) <= ways || len(data[0]) <= page/2 {
 		return len(data)
 	}
+	// So many different sets leave no more than so many of the others on one.
 	const line = 64
+	seen := uint64(0)
+	for _, d := range data {
+		seen |= 1 << (address(d) % page / line)
+	}
+	if len(data)-bits.OnesCount64(seen) < ways {
+		return len(data)
+	}
 	var sets [page / line]uint8
 	for _, d := range data {
 		set := &sets[address(d)%page/line]
@@ -197,7 +206,8 @@ func (j *job) syndrome(p, q []byte, offset int) {
 	}
 	for hi := j.top + 1; hi > 0; hi -= j.group {
 		lo := max(hi-j.group, 0)
-		s := newStep(offset, hi-lo, hi <= j.top, j.lostIn(lo, hi))
+		var s step
+		s.begin(offset, hi-lo, hi <= j.top, j.lostIn(lo, hi))
 		if lo == 0 {
 			s.correction = correction[j.top]
 		}
@@ -244,7 +254,8 @@ func (j *job) xorSyndrome(p, q []byte, offset int) {
 func (j *job) parity(p []byte, offset int) {
 	for hi := j.top + 1; hi > 0; hi -= j.group {
 		lo := max(hi-j.group, 0)
-		s := newStep(offset, hi-lo, hi <= j.top || j.op == opXorParity, j.lostIn(lo, hi))
+		var s step
+		s.begin(offset, hi-lo, hi <= j.top || j.op == opXorParity, j.lostIn(lo, hi))
 		for from := 0; from < len(p); from += j.cut {
 			to := min(from+j.cut, len(p))
 			s.offset = offset + from
