@@ -40,6 +40,11 @@ func newStep(offset, disks int, carry bool, lost [2]int) step {
 	return s
 }
 
+// wholeArray returns the step over an array's n data disks, of which none is lost.
+func wholeArray(n int) step {
+	return step{runs: [3]int{n - 1, -1, -1}, correction: correction[n-1]}
+}
+
 // begin makes s a new step. It fills it in place: words that were just stored are slow to copy as vectors.
 func (s *step) begin(offset, disks int, carry bool, lost [2]int) {
 	*s = step{offset: offset, runs: [3]int{disks, -1, -1}}
