@@ -38,18 +38,13 @@ TEXT ·syndromeAVX2x1(SB), $16-80
 visit03:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin04
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	JMP     run05
-
-begin04:
+	JNE     carry05
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -195,11 +190,257 @@ eight12:
 	VPXOR   (CX), Y4, Y4
 	DECQ    R12
 	JNE     eight12
-	JMP     disks07
+
+disks07:
+	TESTQ   R14, R14
+	JGE     lost13
+	VPXOR   Y14, Y4, Y4
+	CMPQ    8(SP), $+0
+	JNE     through14
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+
+stored15:
+	ADDQ $0x00000020, AX
+
+next02:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next16
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry18
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run17:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run19:
+	TESTQ R12, R12
+	JEQ   disks20
+
+disk21:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   (CX), X4, X4
+	DECQ    R12
+	JNE     disk21
+
+disks20:
+	TESTQ   R14, R14
+	JGE     lost22
+	VPXOR   X14, X4, X4
+	VMOVDQU X0, (DI)(AX*1)
+	VMOVDQU X4, (SI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next16:
+	// 8 bytes
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next23
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry25
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run24:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run26:
+	TESTQ R12, R12
+	JEQ   disks27
+
+disk28:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVQ   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk28
+
+disks27:
+	TESTQ R14, R14
+	JGE   lost29
+	VPXOR X14, X4, X4
+	VMOVQ X0, (DI)(AX*1)
+	VMOVQ X4, (SI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next23:
+	// 4 bytes
+	LEAQ    4(AX), CX
+	CMPQ    CX, DX
+	JGT     next30
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry32
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run31:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run33:
+	TESTQ R12, R12
+	JEQ   disks34
+
+disk35:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVD   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk35
+
+disks34:
+	TESTQ R14, R14
+	JGE   lost36
+	VPXOR X14, X4, X4
+	VMOVD X0, (DI)(AX*1)
+	VMOVD X4, (SI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next30:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next37
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry39
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run38:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run40:
+	TESTQ R12, R12
+	JEQ   disks41
+
+disk42:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRW $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk42
+
+disks41:
+	TESTQ   R14, R14
+	JGE     lost43
+	VPXOR   X14, X4, X4
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	VPEXTRW $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next37:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next44
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry46
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run45:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run47:
+	TESTQ R12, R12
+	JEQ   disks48
+
+disk49:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRB $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk49
+
+disks48:
+	TESTQ   R14, R14
+	JGE     lost50
+	VPXOR   X14, X4, X4
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next44:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end51
+	SFENCE
+
+end51:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	JMP     run04
 
 wide08:
 	TESTQ      $+1, R12
-	JEQ        skip13
+	JEQ        skip52
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -211,9 +452,9 @@ wide08:
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
 
-skip13:
+skip52:
 	TESTQ      $+2, R12
-	JEQ        skip14
+	JEQ        skip53
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -235,9 +476,9 @@ skip13:
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
 
-skip14:
+skip53:
 	TESTQ      $+4, R12
-	JEQ        skip15
+	JEQ        skip54
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -279,11 +520,11 @@ skip14:
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
 
-skip15:
+skip54:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight16:
+eight55:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -365,11 +606,10 @@ eight16:
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
 	DECQ       R12
-	JNE        eight16
+	JNE        eight55
+	JMP        disks07
 
-disks07:
-	TESTQ   R14, R14
-	JLT     finish17
+lost13:
 	SUBQ    $+24, BX
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
@@ -379,69 +619,17 @@ disks07:
 	MOVQ    $-1, R15
 	JMP     run06
 
-finish17:
-	VPXOR   Y14, Y4, Y4
-	CMPQ    8(SP), $+0
-	JNE     through18
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	JMP     stored19
-
-through18:
+through14:
 	VMOVNTDQ Y0, (DI)(AX*1)
 	VMOVNTDQ Y4, (SI)(AX*1)
+	JMP      stored15
 
-stored19:
-	ADDQ $0x00000020, AX
-
-next02:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next20
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin21
+carry18:
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	JMP     run22
+	JMP     run17
 
-begin21:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run22:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run23:
-	TESTQ R12, R12
-	JEQ   disks24
-
-disk25:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   (CX), X4, X4
-	DECQ    R12
-	JNE     disk25
-
-disks24:
-	TESTQ   R14, R14
-	JLT     finish26
+lost22:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -449,57 +637,14 @@ disks24:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run23
+	JMP     run19
 
-finish26:
-	VPXOR   X14, X4, X4
-	VMOVDQU X0, (DI)(AX*1)
-	VMOVDQU X4, (SI)(AX*1)
-	ADDQ    $0x00000010, AX
-
-next20:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next29
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin30
+carry25:
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	JMP   run31
+	JMP   run24
 
-begin30:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run31:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run32:
-	TESTQ R12, R12
-	JEQ   disks33
-
-disk34:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVQ   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk34
-
-disks33:
-	TESTQ   R14, R14
-	JLT     finish35
+lost29:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -507,57 +652,14 @@ disks33:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run32
+	JMP     run26
 
-finish35:
-	VPXOR X14, X4, X4
-	VMOVQ X0, (DI)(AX*1)
-	VMOVQ X4, (SI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next29:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next38
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin39
+carry32:
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	JMP   run40
+	JMP   run31
 
-begin39:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run40:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run41:
-	TESTQ R12, R12
-	JEQ   disks42
-
-disk43:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVD   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk43
-
-disks42:
-	TESTQ   R14, R14
-	JLT     finish44
+lost36:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -565,57 +667,14 @@ disks42:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run41
+	JMP     run33
 
-finish44:
-	VPXOR X14, X4, X4
-	VMOVD X0, (DI)(AX*1)
-	VMOVD X4, (SI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next38:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next47
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin48
+carry39:
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run49
+	JMP     run38
 
-begin48:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run49:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run50:
-	TESTQ R12, R12
-	JEQ   disks51
-
-disk52:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRW $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk52
-
-disks51:
-	TESTQ   R14, R14
-	JLT     finish53
+lost43:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -623,57 +682,14 @@ disks51:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run50
+	JMP     run40
 
-finish53:
-	VPXOR   X14, X4, X4
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	VPEXTRW $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next47:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next56
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin57
+carry46:
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run58
+	JMP     run45
 
-begin57:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run58:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run59:
-	TESTQ R12, R12
-	JEQ   disks60
-
-disk61:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRB $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk61
-
-disks60:
-	TESTQ   R14, R14
-	JLT     finish62
+lost50:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -681,23 +697,7 @@ disks60:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run59
-
-finish62:
-	VPXOR   X14, X4, X4
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next56:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end65
-	SFENCE
-
-end65:
-	VZEROUPPER
-	RET
+	JMP     run47
 
 DATA polynomial<>+0(SB)/8, $0x1d1d1d1d1d1d1d1d
 GLOBL polynomial<>(SB), RODATA|NOPTR, $8
@@ -737,9 +737,29 @@ visit03:
 	VMOVDQA Y0, Y4
 	MOVQ    R9, R12
 	CMPQ    data_len+56(FP), $+16
-	JGT     wide07
+	JGT     wide06
 	TESTQ   $+1, R12
+	JEQ     skip07
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+
+skip07:
+	TESTQ   $+2, R12
 	JEQ     skip08
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -750,8 +770,24 @@ visit03:
 	VPXOR   (CX), Y4, Y4
 
 skip08:
-	TESTQ   $+2, R12
+	TESTQ   $+4, R12
 	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -770,46 +806,10 @@ skip08:
 	VPXOR   (CX), Y4, Y4
 
 skip09:
-	TESTQ   $+4, R12
-	JEQ     skip10
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -875,12 +875,266 @@ eight11:
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
 	DECQ    R12
-	JNE     eight11
-	JMP     disks06
+	JNE     eight10
 
-wide07:
+disks05:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VPXOR          (DI)(AX*1), Y0, Y0
+	VMOVDQU        Y0, (DI)(AX*1)
+	VPSRLW         $0x04, Y4, Y12
+	VPAND          Y11, Y4, Y4
+	VPAND          Y11, Y12, Y12
+	VPSHUFB        Y4, Y9, Y4
+	VPSHUFB        Y12, Y10, Y12
+	VPXOR          Y12, Y4, Y4
+	VPXOR          Y14, Y4, Y4
+	VPXOR          (SI)(AX*1), Y4, Y4
+	VMOVDQU        Y4, (SI)(AX*1)
+	ADDQ           $0x00000020, AX
+
+next02:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next11
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks13
+
+disk14:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   (CX), X4, X4
+	DECQ    R12
+	JNE     disk14
+
+disks13:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VPXOR          (DI)(AX*1), X0, X0
+	VMOVDQU        X0, (DI)(AX*1)
+	VPSRLW         $0x04, X4, X12
+	VPAND          X11, X4, X4
+	VPAND          X11, X12, X12
+	VPSHUFB        X4, X9, X4
+	VPSHUFB        X12, X10, X12
+	VPXOR          X12, X4, X4
+	VPXOR          X14, X4, X4
+	VPXOR          (SI)(AX*1), X4, X4
+	VMOVDQU        X4, (SI)(AX*1)
+	ADDQ           $0x00000010, AX
+
+next11:
+	// 8 bytes
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next15
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks17
+
+disk18:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVQ   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk18
+
+disks17:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VMOVQ          (DI)(AX*1), X12
+	VPXOR          X12, X0, X0
+	VMOVQ          X0, (DI)(AX*1)
+	VPSRLW         $0x04, X4, X12
+	VPAND          X11, X4, X4
+	VPAND          X11, X12, X12
+	VPSHUFB        X4, X9, X4
+	VPSHUFB        X12, X10, X12
+	VPXOR          X12, X4, X4
+	VPXOR          X14, X4, X4
+	VMOVQ          (SI)(AX*1), X12
+	VPXOR          X12, X4, X4
+	VMOVQ          X4, (SI)(AX*1)
+	ADDQ           $0x00000008, AX
+
+next15:
+	// 4 bytes
+	LEAQ    4(AX), CX
+	CMPQ    CX, DX
+	JGT     next19
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks21
+
+disk22:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVD   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk22
+
+disks21:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VMOVD          (DI)(AX*1), X12
+	VPXOR          X12, X0, X0
+	VMOVD          X0, (DI)(AX*1)
+	VPSRLW         $0x04, X4, X12
+	VPAND          X11, X4, X4
+	VPAND          X11, X12, X12
+	VPSHUFB        X4, X9, X4
+	VPSHUFB        X12, X10, X12
+	VPXOR          X12, X4, X4
+	VPXOR          X14, X4, X4
+	VMOVD          (SI)(AX*1), X12
+	VPXOR          X12, X4, X4
+	VMOVD          X4, (SI)(AX*1)
+	ADDQ           $0x00000004, AX
+
+next19:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next23
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks25
+
+disk26:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRW $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk26
+
+disks25:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VPINSRW        $0x00, (DI)(AX*1), X12, X12
+	VPXOR          X12, X0, X0
+	VPEXTRW        $0x00, X0, (DI)(AX*1)
+	VPSRLW         $0x04, X4, X12
+	VPAND          X11, X4, X4
+	VPAND          X11, X12, X12
+	VPSHUFB        X4, X9, X4
+	VPSHUFB        X12, X10, X12
+	VPXOR          X12, X4, X4
+	VPXOR          X14, X4, X4
+	VPINSRW        $0x00, (SI)(AX*1), X12, X12
+	VPXOR          X12, X4, X4
+	VPEXTRW        $0x00, X4, (SI)(AX*1)
+	ADDQ           $0x00000002, AX
+
+next23:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next27
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks29
+
+disk30:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRB $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk30
+
+disks29:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VPINSRB        $0x00, (DI)(AX*1), X12, X12
+	VPXOR          X12, X0, X0
+	VPEXTRB        $0x00, X0, (DI)(AX*1)
+	VPSRLW         $0x04, X4, X12
+	VPAND          X11, X4, X4
+	VPAND          X11, X12, X12
+	VPSHUFB        X4, X9, X4
+	VPSHUFB        X12, X10, X12
+	VPXOR          X12, X4, X4
+	VPXOR          X14, X4, X4
+	VPINSRB        $0x00, (SI)(AX*1), X12, X12
+	VPXOR          X12, X4, X4
+	VPEXTRB        $0x00, X4, (SI)(AX*1)
+	ADDQ           $0x00000001, AX
+
+next27:
+done01:
+	VZEROUPPER
+	RET
+
+wide06:
 	TESTQ      $+1, R12
-	JEQ        skip12
+	JEQ        skip31
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -892,9 +1146,9 @@ wide07:
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
 
-skip12:
+skip31:
 	TESTQ      $+2, R12
-	JEQ        skip13
+	JEQ        skip32
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -916,9 +1170,9 @@ skip12:
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
 
-skip13:
+skip32:
 	TESTQ      $+4, R12
-	JEQ        skip14
+	JEQ        skip33
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -960,11 +1214,11 @@ skip13:
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
 
-skip14:
+skip33:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight15:
+eight34:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1046,262 +1300,8 @@ eight15:
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
 	DECQ       R12
-	JNE        eight15
-
-disks06:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VPXOR          (DI)(AX*1), Y0, Y0
-	VMOVDQU        Y0, (DI)(AX*1)
-	VPSRLW         $0x04, Y4, Y12
-	VPAND          Y11, Y4, Y4
-	VPAND          Y11, Y12, Y12
-	VPSHUFB        Y4, Y9, Y4
-	VPSHUFB        Y12, Y10, Y12
-	VPXOR          Y12, Y4, Y4
-	VPXOR          Y14, Y4, Y4
-	VPXOR          (SI)(AX*1), Y4, Y4
-	VMOVDQU        Y4, (SI)(AX*1)
-	ADDQ           $0x00000020, AX
-
-next02:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next16
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks19
-
-disk20:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   (CX), X4, X4
-	DECQ    R12
-	JNE     disk20
-
-disks19:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VPXOR          (DI)(AX*1), X0, X0
-	VMOVDQU        X0, (DI)(AX*1)
-	VPSRLW         $0x04, X4, X12
-	VPAND          X11, X4, X4
-	VPAND          X11, X12, X12
-	VPSHUFB        X4, X9, X4
-	VPSHUFB        X12, X10, X12
-	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
-	VPXOR          (SI)(AX*1), X4, X4
-	VMOVDQU        X4, (SI)(AX*1)
-	ADDQ           $0x00000010, AX
-
-next16:
-	// 8 bytes
-	LEAQ    8(AX), CX
-	CMPQ    CX, DX
-	JGT     next21
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks24
-
-disk25:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVQ   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk25
-
-disks24:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VMOVQ          (DI)(AX*1), X12
-	VPXOR          X12, X0, X0
-	VMOVQ          X0, (DI)(AX*1)
-	VPSRLW         $0x04, X4, X12
-	VPAND          X11, X4, X4
-	VPAND          X11, X12, X12
-	VPSHUFB        X4, X9, X4
-	VPSHUFB        X12, X10, X12
-	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
-	VMOVQ          (SI)(AX*1), X12
-	VPXOR          X12, X4, X4
-	VMOVQ          X4, (SI)(AX*1)
-	ADDQ           $0x00000008, AX
-
-next21:
-	// 4 bytes
-	LEAQ    4(AX), CX
-	CMPQ    CX, DX
-	JGT     next26
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks29
-
-disk30:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVD   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk30
-
-disks29:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VMOVD          (DI)(AX*1), X12
-	VPXOR          X12, X0, X0
-	VMOVD          X0, (DI)(AX*1)
-	VPSRLW         $0x04, X4, X12
-	VPAND          X11, X4, X4
-	VPAND          X11, X12, X12
-	VPSHUFB        X4, X9, X4
-	VPSHUFB        X12, X10, X12
-	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
-	VMOVD          (SI)(AX*1), X12
-	VPXOR          X12, X4, X4
-	VMOVD          X4, (SI)(AX*1)
-	ADDQ           $0x00000004, AX
-
-next26:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next31
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks34
-
-disk35:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRW $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk35
-
-disks34:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VPINSRW        $0x00, (DI)(AX*1), X12, X12
-	VPXOR          X12, X0, X0
-	VPEXTRW        $0x00, X0, (DI)(AX*1)
-	VPSRLW         $0x04, X4, X12
-	VPAND          X11, X4, X4
-	VPAND          X11, X12, X12
-	VPSHUFB        X4, X9, X4
-	VPSHUFB        X12, X10, X12
-	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
-	VPINSRW        $0x00, (SI)(AX*1), X12, X12
-	VPXOR          X12, X4, X4
-	VPEXTRW        $0x00, X4, (SI)(AX*1)
-	ADDQ           $0x00000002, AX
-
-next31:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next36
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks39
-
-disk40:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRB $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk40
-
-disks39:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VPINSRB        $0x00, (DI)(AX*1), X12, X12
-	VPXOR          X12, X0, X0
-	VPEXTRB        $0x00, X0, (DI)(AX*1)
-	VPSRLW         $0x04, X4, X12
-	VPAND          X11, X4, X4
-	VPAND          X11, X12, X12
-	VPSHUFB        X4, X9, X4
-	VPSHUFB        X12, X10, X12
-	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
-	VPINSRB        $0x00, (SI)(AX*1), X12, X12
-	VPXOR          X12, X4, X4
-	VPEXTRB        $0x00, X4, (SI)(AX*1)
-	ADDQ           $0x00000001, AX
-
-next36:
-done01:
-	VZEROUPPER
-	RET
+	JNE        eight34
+	JMP        disks05
 
 DATA nibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles<>(SB), RODATA|NOPTR, $8
@@ -1340,14 +1340,7 @@ TEXT ·syndromeAVX2x2(SB), $16-80
 visit03:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin04
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	VMOVDQU 32(DI)(AX*1), Y1
-	VMOVDQU 32(SI)(AX*1), Y5
-	JMP     run05
-
-begin04:
+	JNE     carry05
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
@@ -1355,7 +1348,7 @@ begin04:
 	VMOVDQU 32(CX)(AX*1), Y1
 	VMOVDQA Y1, Y5
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -1576,11 +1569,308 @@ eight12:
 	VPXOR   32(CX), Y5, Y5
 	DECQ    R12
 	JNE     eight12
-	JMP     disks07
+
+disks07:
+	TESTQ   R14, R14
+	JGE     lost13
+	VPXOR   Y14, Y4, Y4
+	VPXOR   Y14, Y5, Y5
+	CMPQ    8(SP), $+0
+	JNE     through14
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	VMOVDQU Y5, 32(SI)(AX*1)
+
+stored15:
+	ADDQ $0x00000040, AX
+
+next02:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 32 bytes
+	JMP next16
+
+visit17:
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry19
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+
+run18:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run20:
+	TESTQ R12, R12
+	JEQ   disks21
+
+disk22:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	DECQ    R12
+	JNE     disk22
+
+disks21:
+	TESTQ   R14, R14
+	JGE     lost23
+	VPXOR   Y14, Y4, Y4
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	ADDQ    $0x00000020, AX
+
+next16:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit17
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next24
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry26
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run25:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run27:
+	TESTQ R12, R12
+	JEQ   disks28
+
+disk29:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   (CX), X4, X4
+	DECQ    R12
+	JNE     disk29
+
+disks28:
+	TESTQ   R14, R14
+	JGE     lost30
+	VPXOR   X14, X4, X4
+	VMOVDQU X0, (DI)(AX*1)
+	VMOVDQU X4, (SI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next24:
+	// 8 bytes
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next31
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry33
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run34:
+	TESTQ R12, R12
+	JEQ   disks35
+
+disk36:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVQ   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk36
+
+disks35:
+	TESTQ R14, R14
+	JGE   lost37
+	VPXOR X14, X4, X4
+	VMOVQ X0, (DI)(AX*1)
+	VMOVQ X4, (SI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next31:
+	// 4 bytes
+	LEAQ    4(AX), CX
+	CMPQ    CX, DX
+	JGT     next38
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry40
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run39:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run41:
+	TESTQ R12, R12
+	JEQ   disks42
+
+disk43:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVD   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk43
+
+disks42:
+	TESTQ R14, R14
+	JGE   lost44
+	VPXOR X14, X4, X4
+	VMOVD X0, (DI)(AX*1)
+	VMOVD X4, (SI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next38:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next45
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry47
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run46:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run48:
+	TESTQ R12, R12
+	JEQ   disks49
+
+disk50:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRW $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk50
+
+disks49:
+	TESTQ   R14, R14
+	JGE     lost51
+	VPXOR   X14, X4, X4
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	VPEXTRW $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next45:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next52
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry54
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run53:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run55:
+	TESTQ R12, R12
+	JEQ   disks56
+
+disk57:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRB $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk57
+
+disks56:
+	TESTQ   R14, R14
+	JGE     lost58
+	VPXOR   X14, X4, X4
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next52:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end59
+	SFENCE
+
+end59:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	VMOVDQU 32(DI)(AX*1), Y1
+	VMOVDQU 32(SI)(AX*1), Y5
+	JMP     run04
 
 wide08:
 	TESTQ      $+1, R12
-	JEQ        skip13
+	JEQ        skip60
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1598,9 +1888,9 @@ wide08:
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
 
-skip13:
+skip60:
 	TESTQ      $+2, R12
-	JEQ        skip14
+	JEQ        skip61
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1634,9 +1924,9 @@ skip13:
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
 
-skip14:
+skip61:
 	TESTQ      $+4, R12
-	JEQ        skip15
+	JEQ        skip62
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1702,11 +1992,11 @@ skip14:
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
 
-skip15:
+skip62:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight16:
+eight63:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1836,11 +2126,10 @@ eight16:
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
 	DECQ       R12
-	JNE        eight16
+	JNE        eight63
+	JMP        disks07
 
-disks07:
-	TESTQ   R14, R14
-	JLT     finish17
+lost13:
 	SUBQ    $+24, BX
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
@@ -1853,72 +2142,19 @@ disks07:
 	MOVQ    $-1, R15
 	JMP     run06
 
-finish17:
-	VPXOR   Y14, Y4, Y4
-	VPXOR   Y14, Y5, Y5
-	CMPQ    8(SP), $+0
-	JNE     through18
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y1, 32(DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	VMOVDQU Y5, 32(SI)(AX*1)
-	JMP     stored19
-
-through18:
+through14:
 	VMOVNTDQ Y0, (DI)(AX*1)
 	VMOVNTDQ Y1, 32(DI)(AX*1)
 	VMOVNTDQ Y4, (SI)(AX*1)
 	VMOVNTDQ Y5, 32(SI)(AX*1)
+	JMP      stored15
 
-stored19:
-	ADDQ $0x00000040, AX
-
-next02:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 32 bytes
-	JMP next20
-
-visit21:
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin22
+carry19:
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
-	JMP     run23
+	JMP     run18
 
-begin22:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-
-run23:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run24:
-	TESTQ R12, R12
-	JEQ   disks25
-
-disk26:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	DECQ    R12
-	JNE     disk26
-
-disks25:
-	TESTQ   R14, R14
-	JLT     finish27
+lost23:
 	SUBQ    $+24, BX
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
@@ -1926,62 +2162,14 @@ disks25:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run24
+	JMP     run20
 
-finish27:
-	VPXOR   Y14, Y4, Y4
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	ADDQ    $0x00000020, AX
-
-next20:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit21
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next30
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin31
+carry26:
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	JMP     run32
+	JMP     run25
 
-begin31:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run32:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run33:
-	TESTQ R12, R12
-	JEQ   disks34
-
-disk35:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   (CX), X4, X4
-	DECQ    R12
-	JNE     disk35
-
-disks34:
-	TESTQ   R14, R14
-	JLT     finish36
+lost30:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -1989,57 +2177,14 @@ disks34:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run33
+	JMP     run27
 
-finish36:
-	VPXOR   X14, X4, X4
-	VMOVDQU X0, (DI)(AX*1)
-	VMOVDQU X4, (SI)(AX*1)
-	ADDQ    $0x00000010, AX
-
-next30:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next39
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin40
+carry33:
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	JMP   run41
+	JMP   run32
 
-begin40:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run41:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run42:
-	TESTQ R12, R12
-	JEQ   disks43
-
-disk44:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVQ   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk44
-
-disks43:
-	TESTQ   R14, R14
-	JLT     finish45
+lost37:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -2047,57 +2192,14 @@ disks43:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run42
+	JMP     run34
 
-finish45:
-	VPXOR X14, X4, X4
-	VMOVQ X0, (DI)(AX*1)
-	VMOVQ X4, (SI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next39:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next48
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin49
+carry40:
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	JMP   run50
+	JMP   run39
 
-begin49:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run50:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run51:
-	TESTQ R12, R12
-	JEQ   disks52
-
-disk53:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVD   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk53
-
-disks52:
-	TESTQ   R14, R14
-	JLT     finish54
+lost44:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -2105,57 +2207,14 @@ disks52:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run51
+	JMP     run41
 
-finish54:
-	VPXOR X14, X4, X4
-	VMOVD X0, (DI)(AX*1)
-	VMOVD X4, (SI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next48:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next57
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin58
+carry47:
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run59
+	JMP     run46
 
-begin58:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run59:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run60:
-	TESTQ R12, R12
-	JEQ   disks61
-
-disk62:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRW $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk62
-
-disks61:
-	TESTQ   R14, R14
-	JLT     finish63
+lost51:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -2163,57 +2222,14 @@ disks61:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run60
+	JMP     run48
 
-finish63:
-	VPXOR   X14, X4, X4
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	VPEXTRW $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next57:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next66
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin67
+carry54:
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run68
+	JMP     run53
 
-begin67:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run68:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run69:
-	TESTQ R12, R12
-	JEQ   disks70
-
-disk71:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRB $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk71
-
-disks70:
-	TESTQ   R14, R14
-	JLT     finish72
+lost58:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -2221,23 +2237,7 @@ disks70:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run69
-
-finish72:
-	VPXOR   X14, X4, X4
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next66:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end75
-	SFENCE
-
-end75:
-	VZEROUPPER
-	RET
+	JMP     run55
 
 // func xorSyndromeAVX2x2(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, MMX+
@@ -2276,9 +2276,39 @@ visit03:
 	VMOVDQA Y1, Y5
 	MOVQ    R9, R12
 	CMPQ    data_len+56(FP), $+16
-	JGT     wide07
+	JGT     wide06
 	TESTQ   $+1, R12
+	JEQ     skip07
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+
+skip07:
+	TESTQ   $+2, R12
 	JEQ     skip08
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2294,8 +2324,34 @@ visit03:
 	VPXOR   32(CX), Y5, Y5
 
 skip08:
-	TESTQ   $+2, R12
+	TESTQ   $+4, R12
 	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2324,66 +2380,10 @@ skip08:
 	VPXOR   32(CX), Y5, Y5
 
 skip09:
-	TESTQ   $+4, R12
-	JEQ     skip10
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -2489,12 +2489,324 @@ eight11:
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
 	DECQ    R12
-	JNE     eight11
-	JMP     disks06
+	JNE     eight10
 
-wide07:
+disks05:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VPXOR          (DI)(AX*1), Y0, Y0
+	VMOVDQU        Y0, (DI)(AX*1)
+	VPSRLW         $0x04, Y4, Y12
+	VPAND          Y11, Y4, Y4
+	VPAND          Y11, Y12, Y12
+	VPSHUFB        Y4, Y9, Y4
+	VPSHUFB        Y12, Y10, Y12
+	VPXOR          Y12, Y4, Y4
+	VPXOR          Y14, Y4, Y4
+	VPXOR          (SI)(AX*1), Y4, Y4
+	VMOVDQU        Y4, (SI)(AX*1)
+	VPXOR          32(DI)(AX*1), Y1, Y1
+	VMOVDQU        Y1, 32(DI)(AX*1)
+	VPSRLW         $0x04, Y5, Y12
+	VPAND          Y11, Y5, Y5
+	VPAND          Y11, Y12, Y12
+	VPSHUFB        Y5, Y9, Y5
+	VPSHUFB        Y12, Y10, Y12
+	VPXOR          Y12, Y5, Y5
+	VPXOR          Y14, Y5, Y5
+	VPXOR          32(SI)(AX*1), Y5, Y5
+	VMOVDQU        Y5, 32(SI)(AX*1)
+	ADDQ           $0x00000040, AX
+
+next02:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 32 bytes
+	JMP next11
+
+visit12:
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks14
+
+disk15:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	DECQ    R12
+	JNE     disk15
+
+disks14:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VPXOR          (DI)(AX*1), Y0, Y0
+	VMOVDQU        Y0, (DI)(AX*1)
+	VPSRLW         $0x04, Y4, Y12
+	VPAND          Y11, Y4, Y4
+	VPAND          Y11, Y12, Y12
+	VPSHUFB        Y4, Y9, Y4
+	VPSHUFB        Y12, Y10, Y12
+	VPXOR          Y12, Y4, Y4
+	VPXOR          Y14, Y4, Y4
+	VPXOR          (SI)(AX*1), Y4, Y4
+	VMOVDQU        Y4, (SI)(AX*1)
+	ADDQ           $0x00000020, AX
+
+next11:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit12
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next16
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks18
+
+disk19:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   (CX), X4, X4
+	DECQ    R12
+	JNE     disk19
+
+disks18:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VPXOR          (DI)(AX*1), X0, X0
+	VMOVDQU        X0, (DI)(AX*1)
+	VPSRLW         $0x04, X4, X12
+	VPAND          X11, X4, X4
+	VPAND          X11, X12, X12
+	VPSHUFB        X4, X9, X4
+	VPSHUFB        X12, X10, X12
+	VPXOR          X12, X4, X4
+	VPXOR          X14, X4, X4
+	VPXOR          (SI)(AX*1), X4, X4
+	VMOVDQU        X4, (SI)(AX*1)
+	ADDQ           $0x00000010, AX
+
+next16:
+	// 8 bytes
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next20
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks22
+
+disk23:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVQ   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk23
+
+disks22:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VMOVQ          (DI)(AX*1), X12
+	VPXOR          X12, X0, X0
+	VMOVQ          X0, (DI)(AX*1)
+	VPSRLW         $0x04, X4, X12
+	VPAND          X11, X4, X4
+	VPAND          X11, X12, X12
+	VPSHUFB        X4, X9, X4
+	VPSHUFB        X12, X10, X12
+	VPXOR          X12, X4, X4
+	VPXOR          X14, X4, X4
+	VMOVQ          (SI)(AX*1), X12
+	VPXOR          X12, X4, X4
+	VMOVQ          X4, (SI)(AX*1)
+	ADDQ           $0x00000008, AX
+
+next20:
+	// 4 bytes
+	LEAQ    4(AX), CX
+	CMPQ    CX, DX
+	JGT     next24
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks26
+
+disk27:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVD   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk27
+
+disks26:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VMOVD          (DI)(AX*1), X12
+	VPXOR          X12, X0, X0
+	VMOVD          X0, (DI)(AX*1)
+	VPSRLW         $0x04, X4, X12
+	VPAND          X11, X4, X4
+	VPAND          X11, X12, X12
+	VPSHUFB        X4, X9, X4
+	VPSHUFB        X12, X10, X12
+	VPXOR          X12, X4, X4
+	VPXOR          X14, X4, X4
+	VMOVD          (SI)(AX*1), X12
+	VPXOR          X12, X4, X4
+	VMOVD          X4, (SI)(AX*1)
+	ADDQ           $0x00000004, AX
+
+next24:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next28
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks30
+
+disk31:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRW $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk31
+
+disks30:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VPINSRW        $0x00, (DI)(AX*1), X12, X12
+	VPXOR          X12, X0, X0
+	VPEXTRW        $0x00, X0, (DI)(AX*1)
+	VPSRLW         $0x04, X4, X12
+	VPAND          X11, X4, X4
+	VPAND          X11, X12, X12
+	VPSHUFB        X4, X9, X4
+	VPSHUFB        X12, X10, X12
+	VPXOR          X12, X4, X4
+	VPXOR          X14, X4, X4
+	VPINSRW        $0x00, (SI)(AX*1), X12, X12
+	VPXOR          X12, X4, X4
+	VPEXTRW        $0x00, X4, (SI)(AX*1)
+	ADDQ           $0x00000002, AX
+
+next28:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next32
+	MOVQ    R8, BX
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+	MOVQ    R9, R12
+	TESTQ   R12, R12
+	JEQ     disks34
+
+disk35:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRB $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk35
+
+disks34:
+	VBROADCASTI128 (R10), Y9
+	VBROADCASTI128 16(R10), Y10
+	VPBROADCASTQ   nibbles<>+0(SB), Y11
+	VPINSRB        $0x00, (DI)(AX*1), X12, X12
+	VPXOR          X12, X0, X0
+	VPEXTRB        $0x00, X0, (DI)(AX*1)
+	VPSRLW         $0x04, X4, X12
+	VPAND          X11, X4, X4
+	VPAND          X11, X12, X12
+	VPSHUFB        X4, X9, X4
+	VPSHUFB        X12, X10, X12
+	VPXOR          X12, X4, X4
+	VPXOR          X14, X4, X4
+	VPINSRB        $0x00, (SI)(AX*1), X12, X12
+	VPXOR          X12, X4, X4
+	VPEXTRB        $0x00, X4, (SI)(AX*1)
+	ADDQ           $0x00000001, AX
+
+next32:
+done01:
+	VZEROUPPER
+	RET
+
+wide06:
 	TESTQ      $+1, R12
-	JEQ        skip12
+	JEQ        skip36
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -2512,9 +2824,9 @@ wide07:
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
 
-skip12:
+skip36:
 	TESTQ      $+2, R12
-	JEQ        skip13
+	JEQ        skip37
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -2548,9 +2860,9 @@ skip12:
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
 
-skip13:
+skip37:
 	TESTQ      $+4, R12
-	JEQ        skip14
+	JEQ        skip38
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -2616,11 +2928,11 @@ skip13:
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
 
-skip14:
+skip38:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight15:
+eight39:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -2750,320 +3062,8 @@ eight15:
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
 	DECQ       R12
-	JNE        eight15
-
-disks06:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VPXOR          (DI)(AX*1), Y0, Y0
-	VMOVDQU        Y0, (DI)(AX*1)
-	VPSRLW         $0x04, Y4, Y12
-	VPAND          Y11, Y4, Y4
-	VPAND          Y11, Y12, Y12
-	VPSHUFB        Y4, Y9, Y4
-	VPSHUFB        Y12, Y10, Y12
-	VPXOR          Y12, Y4, Y4
-	VPXOR          Y14, Y4, Y4
-	VPXOR          (SI)(AX*1), Y4, Y4
-	VMOVDQU        Y4, (SI)(AX*1)
-	VPXOR          32(DI)(AX*1), Y1, Y1
-	VMOVDQU        Y1, 32(DI)(AX*1)
-	VPSRLW         $0x04, Y5, Y12
-	VPAND          Y11, Y5, Y5
-	VPAND          Y11, Y12, Y12
-	VPSHUFB        Y5, Y9, Y5
-	VPSHUFB        Y12, Y10, Y12
-	VPXOR          Y12, Y5, Y5
-	VPXOR          Y14, Y5, Y5
-	VPXOR          32(SI)(AX*1), Y5, Y5
-	VMOVDQU        Y5, 32(SI)(AX*1)
-	ADDQ           $0x00000040, AX
-
-next02:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 32 bytes
-	JMP next16
-
-visit17:
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks20
-
-disk21:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	DECQ    R12
-	JNE     disk21
-
-disks20:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VPXOR          (DI)(AX*1), Y0, Y0
-	VMOVDQU        Y0, (DI)(AX*1)
-	VPSRLW         $0x04, Y4, Y12
-	VPAND          Y11, Y4, Y4
-	VPAND          Y11, Y12, Y12
-	VPSHUFB        Y4, Y9, Y4
-	VPSHUFB        Y12, Y10, Y12
-	VPXOR          Y12, Y4, Y4
-	VPXOR          Y14, Y4, Y4
-	VPXOR          (SI)(AX*1), Y4, Y4
-	VMOVDQU        Y4, (SI)(AX*1)
-	ADDQ           $0x00000020, AX
-
-next16:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit17
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next22
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks25
-
-disk26:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   (CX), X4, X4
-	DECQ    R12
-	JNE     disk26
-
-disks25:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VPXOR          (DI)(AX*1), X0, X0
-	VMOVDQU        X0, (DI)(AX*1)
-	VPSRLW         $0x04, X4, X12
-	VPAND          X11, X4, X4
-	VPAND          X11, X12, X12
-	VPSHUFB        X4, X9, X4
-	VPSHUFB        X12, X10, X12
-	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
-	VPXOR          (SI)(AX*1), X4, X4
-	VMOVDQU        X4, (SI)(AX*1)
-	ADDQ           $0x00000010, AX
-
-next22:
-	// 8 bytes
-	LEAQ    8(AX), CX
-	CMPQ    CX, DX
-	JGT     next27
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks30
-
-disk31:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVQ   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk31
-
-disks30:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VMOVQ          (DI)(AX*1), X12
-	VPXOR          X12, X0, X0
-	VMOVQ          X0, (DI)(AX*1)
-	VPSRLW         $0x04, X4, X12
-	VPAND          X11, X4, X4
-	VPAND          X11, X12, X12
-	VPSHUFB        X4, X9, X4
-	VPSHUFB        X12, X10, X12
-	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
-	VMOVQ          (SI)(AX*1), X12
-	VPXOR          X12, X4, X4
-	VMOVQ          X4, (SI)(AX*1)
-	ADDQ           $0x00000008, AX
-
-next27:
-	// 4 bytes
-	LEAQ    4(AX), CX
-	CMPQ    CX, DX
-	JGT     next32
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks35
-
-disk36:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVD   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk36
-
-disks35:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VMOVD          (DI)(AX*1), X12
-	VPXOR          X12, X0, X0
-	VMOVD          X0, (DI)(AX*1)
-	VPSRLW         $0x04, X4, X12
-	VPAND          X11, X4, X4
-	VPAND          X11, X12, X12
-	VPSHUFB        X4, X9, X4
-	VPSHUFB        X12, X10, X12
-	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
-	VMOVD          (SI)(AX*1), X12
-	VPXOR          X12, X4, X4
-	VMOVD          X4, (SI)(AX*1)
-	ADDQ           $0x00000004, AX
-
-next32:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next37
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks40
-
-disk41:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRW $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk41
-
-disks40:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VPINSRW        $0x00, (DI)(AX*1), X12, X12
-	VPXOR          X12, X0, X0
-	VPEXTRW        $0x00, X0, (DI)(AX*1)
-	VPSRLW         $0x04, X4, X12
-	VPAND          X11, X4, X4
-	VPAND          X11, X12, X12
-	VPSHUFB        X4, X9, X4
-	VPSHUFB        X12, X10, X12
-	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
-	VPINSRW        $0x00, (SI)(AX*1), X12, X12
-	VPXOR          X12, X4, X4
-	VPEXTRW        $0x00, X4, (SI)(AX*1)
-	ADDQ           $0x00000002, AX
-
-next37:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next42
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks45
-
-disk46:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRB $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk46
-
-disks45:
-	VBROADCASTI128 (R10), Y9
-	VBROADCASTI128 16(R10), Y10
-	VPBROADCASTQ   nibbles<>+0(SB), Y11
-	VPINSRB        $0x00, (DI)(AX*1), X12, X12
-	VPXOR          X12, X0, X0
-	VPEXTRB        $0x00, X0, (DI)(AX*1)
-	VPSRLW         $0x04, X4, X12
-	VPAND          X11, X4, X4
-	VPAND          X11, X12, X12
-	VPSHUFB        X4, X9, X4
-	VPSHUFB        X12, X10, X12
-	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
-	VPINSRB        $0x00, (SI)(AX*1), X12, X12
-	VPXOR          X12, X4, X4
-	VPEXTRB        $0x00, X4, (SI)(AX*1)
-	ADDQ           $0x00000001, AX
-
-next42:
-done01:
-	VZEROUPPER
-	RET
+	JNE        eight39
+	JMP        disks05
 
 // func syndromeAVX2x4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, MMX+
@@ -3099,18 +3099,7 @@ TEXT ·syndromeAVX2x4(SB), $16-80
 visit03:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin04
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	VMOVDQU 32(DI)(AX*1), Y1
-	VMOVDQU 32(SI)(AX*1), Y5
-	VMOVDQU 64(DI)(AX*1), Y2
-	VMOVDQU 64(SI)(AX*1), Y6
-	VMOVDQU 96(DI)(AX*1), Y3
-	VMOVDQU 96(SI)(AX*1), Y7
-	JMP     run05
-
-begin04:
+	JNE     carry05
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
@@ -3122,7 +3111,7 @@ begin04:
 	VMOVDQU 96(CX)(AX*1), Y3
 	VMOVDQA Y3, Y7
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -3493,11 +3482,318 @@ eight12:
 	VPXOR   96(CX), Y7, Y7
 	DECQ    R12
 	JNE     eight12
-	JMP     disks07
+
+disks07:
+	TESTQ   R14, R14
+	JGE     lost13
+	VPXOR   Y14, Y4, Y4
+	VPXOR   Y14, Y5, Y5
+	VPXOR   Y14, Y6, Y6
+	VPXOR   Y14, Y7, Y7
+	CMPQ    8(SP), $+0
+	JNE     through14
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU Y3, 96(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	VMOVDQU Y5, 32(SI)(AX*1)
+	VMOVDQU Y6, 64(SI)(AX*1)
+	VMOVDQU Y7, 96(SI)(AX*1)
+
+stored15:
+	ADDQ $0x00000080, AX
+
+next02:
+	LEAQ 128(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 32 bytes
+	JMP next16
+
+visit17:
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry19
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+
+run18:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run20:
+	TESTQ R12, R12
+	JEQ   disks21
+
+disk22:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	DECQ    R12
+	JNE     disk22
+
+disks21:
+	TESTQ   R14, R14
+	JGE     lost23
+	VPXOR   Y14, Y4, Y4
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	ADDQ    $0x00000020, AX
+
+next16:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit17
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next24
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry26
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run25:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run27:
+	TESTQ R12, R12
+	JEQ   disks28
+
+disk29:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   (CX), X4, X4
+	DECQ    R12
+	JNE     disk29
+
+disks28:
+	TESTQ   R14, R14
+	JGE     lost30
+	VPXOR   X14, X4, X4
+	VMOVDQU X0, (DI)(AX*1)
+	VMOVDQU X4, (SI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next24:
+	// 8 bytes
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next31
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry33
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run34:
+	TESTQ R12, R12
+	JEQ   disks35
+
+disk36:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVQ   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk36
+
+disks35:
+	TESTQ R14, R14
+	JGE   lost37
+	VPXOR X14, X4, X4
+	VMOVQ X0, (DI)(AX*1)
+	VMOVQ X4, (SI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next31:
+	// 4 bytes
+	LEAQ    4(AX), CX
+	CMPQ    CX, DX
+	JGT     next38
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry40
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run39:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run41:
+	TESTQ R12, R12
+	JEQ   disks42
+
+disk43:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VMOVD   (CX), X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk43
+
+disks42:
+	TESTQ R14, R14
+	JGE   lost44
+	VPXOR X14, X4, X4
+	VMOVD X0, (DI)(AX*1)
+	VMOVD X4, (SI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next38:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next45
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry47
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run46:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run48:
+	TESTQ R12, R12
+	JEQ   disks49
+
+disk50:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRW $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk50
+
+disks49:
+	TESTQ   R14, R14
+	JGE     lost51
+	VPXOR   X14, X4, X4
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	VPEXTRW $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next45:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next52
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry54
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run53:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run55:
+	TESTQ R12, R12
+	JEQ   disks56
+
+disk57:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRB $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	VPSHUFB X4, X15, X12
+	VPADDB  X4, X4, X4
+	VPXOR   X12, X4, X4
+	VPXOR   X8, X4, X4
+	DECQ    R12
+	JNE     disk57
+
+disks56:
+	TESTQ   R14, R14
+	JGE     lost58
+	VPXOR   X14, X4, X4
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next52:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end59
+	SFENCE
+
+end59:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	VMOVDQU 32(DI)(AX*1), Y1
+	VMOVDQU 32(SI)(AX*1), Y5
+	VMOVDQU 64(DI)(AX*1), Y2
+	VMOVDQU 64(SI)(AX*1), Y6
+	VMOVDQU 96(DI)(AX*1), Y3
+	VMOVDQU 96(SI)(AX*1), Y7
+	JMP     run04
 
 wide08:
 	TESTQ      $+1, R12
-	JEQ        skip13
+	JEQ        skip60
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -3528,9 +3824,9 @@ wide08:
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
 
-skip13:
+skip60:
 	TESTQ      $+2, R12
-	JEQ        skip14
+	JEQ        skip61
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -3590,9 +3886,9 @@ skip13:
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
 
-skip14:
+skip61:
 	TESTQ      $+4, R12
-	JEQ        skip15
+	JEQ        skip62
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -3710,11 +4006,11 @@ skip14:
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
 
-skip15:
+skip62:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight16:
+eight63:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -3948,11 +4244,10 @@ eight16:
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
 	DECQ       R12
-	JNE        eight16
+	JNE        eight63
+	JMP        disks07
 
-disks07:
-	TESTQ   R14, R14
-	JLT     finish17
+lost13:
 	SUBQ    $+24, BX
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
@@ -3971,24 +4266,7 @@ disks07:
 	MOVQ    $-1, R15
 	JMP     run06
 
-finish17:
-	VPXOR   Y14, Y4, Y4
-	VPXOR   Y14, Y5, Y5
-	VPXOR   Y14, Y6, Y6
-	VPXOR   Y14, Y7, Y7
-	CMPQ    8(SP), $+0
-	JNE     through18
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y1, 32(DI)(AX*1)
-	VMOVDQU Y2, 64(DI)(AX*1)
-	VMOVDQU Y3, 96(DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	VMOVDQU Y5, 32(SI)(AX*1)
-	VMOVDQU Y6, 64(SI)(AX*1)
-	VMOVDQU Y7, 96(SI)(AX*1)
-	JMP     stored19
-
-through18:
+through14:
 	VMOVNTDQ Y0, (DI)(AX*1)
 	VMOVNTDQ Y1, 32(DI)(AX*1)
 	VMOVNTDQ Y2, 64(DI)(AX*1)
@@ -3997,56 +4275,14 @@ through18:
 	VMOVNTDQ Y5, 32(SI)(AX*1)
 	VMOVNTDQ Y6, 64(SI)(AX*1)
 	VMOVNTDQ Y7, 96(SI)(AX*1)
+	JMP      stored15
 
-stored19:
-	ADDQ $0x00000080, AX
-
-next02:
-	LEAQ 128(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 32 bytes
-	JMP next20
-
-visit21:
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin22
+carry19:
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
-	JMP     run23
+	JMP     run18
 
-begin22:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-
-run23:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run24:
-	TESTQ R12, R12
-	JEQ   disks25
-
-disk26:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	DECQ    R12
-	JNE     disk26
-
-disks25:
-	TESTQ   R14, R14
-	JLT     finish27
+lost23:
 	SUBQ    $+24, BX
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
@@ -4054,62 +4290,14 @@ disks25:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run24
+	JMP     run20
 
-finish27:
-	VPXOR   Y14, Y4, Y4
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	ADDQ    $0x00000020, AX
-
-next20:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit21
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next30
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin31
+carry26:
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	JMP     run32
+	JMP     run25
 
-begin31:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run32:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run33:
-	TESTQ R12, R12
-	JEQ   disks34
-
-disk35:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   (CX), X4, X4
-	DECQ    R12
-	JNE     disk35
-
-disks34:
-	TESTQ   R14, R14
-	JLT     finish36
+lost30:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -4117,57 +4305,14 @@ disks34:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run33
+	JMP     run27
 
-finish36:
-	VPXOR   X14, X4, X4
-	VMOVDQU X0, (DI)(AX*1)
-	VMOVDQU X4, (SI)(AX*1)
-	ADDQ    $0x00000010, AX
-
-next30:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next39
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin40
+carry33:
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	JMP   run41
+	JMP   run32
 
-begin40:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run41:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run42:
-	TESTQ R12, R12
-	JEQ   disks43
-
-disk44:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVQ   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk44
-
-disks43:
-	TESTQ   R14, R14
-	JLT     finish45
+lost37:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -4175,57 +4320,14 @@ disks43:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run42
+	JMP     run34
 
-finish45:
-	VPXOR X14, X4, X4
-	VMOVQ X0, (DI)(AX*1)
-	VMOVQ X4, (SI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next39:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next48
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin49
+carry40:
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	JMP   run50
+	JMP   run39
 
-begin49:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run50:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run51:
-	TESTQ R12, R12
-	JEQ   disks52
-
-disk53:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VMOVD   (CX), X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk53
-
-disks52:
-	TESTQ   R14, R14
-	JLT     finish54
+lost44:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -4233,57 +4335,14 @@ disks52:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run51
+	JMP     run41
 
-finish54:
-	VPXOR X14, X4, X4
-	VMOVD X0, (DI)(AX*1)
-	VMOVD X4, (SI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next48:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next57
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin58
+carry47:
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run59
+	JMP     run46
 
-begin58:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run59:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run60:
-	TESTQ R12, R12
-	JEQ   disks61
-
-disk62:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRW $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk62
-
-disks61:
-	TESTQ   R14, R14
-	JLT     finish63
+lost51:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -4291,57 +4350,14 @@ disks61:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run60
+	JMP     run48
 
-finish63:
-	VPXOR   X14, X4, X4
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	VPEXTRW $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next57:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next66
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin67
+carry54:
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run68
+	JMP     run53
 
-begin67:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run68:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run69:
-	TESTQ R12, R12
-	JEQ   disks70
-
-disk71:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRB $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	VPSHUFB X4, X15, X12
-	VPADDB  X4, X4, X4
-	VPXOR   X12, X4, X4
-	VPXOR   X8, X4, X4
-	DECQ    R12
-	JNE     disk71
-
-disks70:
-	TESTQ   R14, R14
-	JLT     finish72
+lost58:
 	SUBQ    $+24, BX
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
@@ -4349,23 +4365,7 @@ disks70:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run69
-
-finish72:
-	VPXOR   X14, X4, X4
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next66:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end75
-	SFENCE
-
-end75:
-	VZEROUPPER
-	RET
+	JMP     run55
 
 // func xorSyndromeAVX2x4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, MMX+
@@ -4408,9 +4408,59 @@ visit03:
 	VMOVDQA Y3, Y7
 	MOVQ    R9, R12
 	CMPQ    data_len+56(FP), $+16
-	JGT     wide07
+	JGT     wide06
 	TESTQ   $+1, R12
+	JEQ     skip07
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+
+skip07:
+	TESTQ   $+2, R12
 	JEQ     skip08
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -4436,8 +4486,54 @@ visit03:
 	VPXOR   96(CX), Y7, Y7
 
 skip08:
-	TESTQ   $+2, R12
+	TESTQ   $+4, R12
 	JEQ     skip09
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPXOR   (CX), Y0, Y0
+	VPSHUFB Y4, Y15, Y12
+	VPADDB  Y4, Y4, Y4
+	VPXOR   Y12, Y4, Y4
+	VPXOR   (CX), Y4, Y4
+	VPXOR   32(CX), Y1, Y1
+	VPSHUFB Y5, Y15, Y13
+	VPADDB  Y5, Y5, Y5
+	VPXOR   Y13, Y5, Y5
+	VPXOR   32(CX), Y5, Y5
+	VPXOR   64(CX), Y2, Y2
+	VPSHUFB Y6, Y15, Y12
+	VPADDB  Y6, Y6, Y6
+	VPXOR   Y12, Y6, Y6
+	VPXOR   64(CX), Y6, Y6
+	VPXOR   96(CX), Y3, Y3
+	VPSHUFB Y7, Y15, Y13
+	VPADDB  Y7, Y7, Y7
+	VPXOR   Y13, Y7, Y7
+	VPXOR   96(CX), Y7, Y7
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -4486,106 +4582,10 @@ skip08:
 	VPXOR   96(CX), Y7, Y7
 
 skip09:
-	TESTQ   $+4, R12
-	JEQ     skip10
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPXOR   (CX), Y0, Y0
-	VPSHUFB Y4, Y15, Y12
-	VPADDB  Y4, Y4, Y4
-	VPXOR   Y12, Y4, Y4
-	VPXOR   (CX), Y4, Y4
-	VPXOR   32(CX), Y1, Y1
-	VPSHUFB Y5, Y15, Y13
-	VPADDB  Y5, Y5, Y5
-	VPXOR   Y13, Y5, Y5
-	VPXOR   32(CX), Y5, Y5
-	VPXOR   64(CX), Y2, Y2
-	VPSHUFB Y6, Y15, Y12
-	VPADDB  Y6, Y6, Y6
-	VPXOR   Y12, Y6, Y6
-	VPXOR   64(CX), Y6, Y6
-	VPXOR   96(CX), Y3, Y3
-	VPSHUFB Y7, Y15, Y13
-	VPADDB  Y7, Y7, Y7
-	VPXOR   Y13, Y7, Y7
-	VPXOR   96(CX), Y7, Y7
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -4771,465 +4771,9 @@ eight11:
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
 	DECQ    R12
-	JNE     eight11
-	JMP     disks06
+	JNE     eight10
 
-wide07:
-	TESTQ      $+1, R12
-	JEQ        skip12
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-
-skip12:
-	TESTQ      $+2, R12
-	JEQ        skip13
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-
-skip13:
-	TESTQ      $+4, R12
-	JEQ        skip14
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-
-skip14:
-	SHRQ $0x03, R12
-	JEQ  disks06
-
-eight15:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VMOVDQU    (CX), Y8
-	VPXOR      Y8, Y0, Y0
-	VPSHUFB    Y4, Y15, Y12
-	VPADDB     Y4, Y4, Y4
-	VPXOR      Y12, Y4, Y4
-	VPXOR      Y8, Y4, Y4
-	VMOVDQU    32(CX), Y9
-	VPXOR      Y9, Y1, Y1
-	VPSHUFB    Y5, Y15, Y13
-	VPADDB     Y5, Y5, Y5
-	VPXOR      Y13, Y5, Y5
-	VPXOR      Y9, Y5, Y5
-	VMOVDQU    64(CX), Y10
-	VPXOR      Y10, Y2, Y2
-	VPSHUFB    Y6, Y15, Y12
-	VPADDB     Y6, Y6, Y6
-	VPXOR      Y12, Y6, Y6
-	VPXOR      Y10, Y6, Y6
-	VMOVDQU    96(CX), Y11
-	VPXOR      Y11, Y3, Y3
-	VPSHUFB    Y7, Y15, Y13
-	VPADDB     Y7, Y7, Y7
-	VPXOR      Y13, Y7, Y7
-	VPXOR      Y11, Y7, Y7
-	DECQ       R12
-	JNE        eight15
-
-disks06:
+disks05:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -5285,9 +4829,9 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next16
+	JMP next11
 
-visit17:
+visit12:
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -5295,9 +4839,9 @@ visit17:
 	VMOVDQA Y0, Y4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks20
+	JEQ     disks14
 
-disk21:
+disk15:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -5307,9 +4851,9 @@ disk21:
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
 	DECQ    R12
-	JNE     disk21
+	JNE     disk15
 
-disks20:
+disks14:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -5326,17 +4870,17 @@ disks20:
 	VMOVDQU        Y4, (SI)(AX*1)
 	ADDQ           $0x00000020, AX
 
-next16:
+next11:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit17
+	JLE  visit12
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next22
+	JGT     next16
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -5344,9 +4888,9 @@ next16:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks25
+	JEQ     disks18
 
-disk26:
+disk19:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -5356,9 +4900,9 @@ disk26:
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
 	DECQ    R12
-	JNE     disk26
+	JNE     disk19
 
-disks25:
+disks18:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -5375,11 +4919,11 @@ disks25:
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
-next22:
+next16:
 	// 8 bytes
 	LEAQ    8(AX), CX
 	CMPQ    CX, DX
-	JGT     next27
+	JGT     next20
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -5387,9 +4931,9 @@ next22:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks30
+	JEQ     disks22
 
-disk31:
+disk23:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -5400,9 +4944,9 @@ disk31:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk31
+	JNE     disk23
 
-disks30:
+disks22:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -5421,11 +4965,11 @@ disks30:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next27:
+next20:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next32
+	JGT     next24
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -5433,9 +4977,9 @@ next27:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks35
+	JEQ     disks26
 
-disk36:
+disk27:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -5446,9 +4990,9 @@ disk36:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk36
+	JNE     disk27
 
-disks35:
+disks26:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -5467,11 +5011,11 @@ disks35:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next32:
+next24:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next37
+	JGT     next28
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -5479,9 +5023,9 @@ next32:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks40
+	JEQ     disks30
 
-disk41:
+disk31:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -5492,9 +5036,9 @@ disk41:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk41
+	JNE     disk31
 
-disks40:
+disks30:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -5513,11 +5057,11 @@ disks40:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next37:
+next28:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next42
+	JGT     next32
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -5525,9 +5069,9 @@ next37:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks45
+	JEQ     disks34
 
-disk46:
+disk35:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	ADDQ    AX, CX
@@ -5538,9 +5082,9 @@ disk46:
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
 	DECQ    R12
-	JNE     disk46
+	JNE     disk35
 
-disks45:
+disks34:
 	VBROADCASTI128 (R10), Y9
 	VBROADCASTI128 16(R10), Y10
 	VPBROADCASTQ   nibbles<>+0(SB), Y11
@@ -5559,10 +5103,466 @@ disks45:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next42:
+next32:
 done01:
 	VZEROUPPER
 	RET
+
+wide06:
+	TESTQ      $+1, R12
+	JEQ        skip36
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+
+skip36:
+	TESTQ      $+2, R12
+	JEQ        skip37
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+
+skip37:
+	TESTQ      $+4, R12
+	JEQ        skip38
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+
+skip38:
+	SHRQ $0x03, R12
+	JEQ  disks05
+
+eight39:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VMOVDQU    (CX), Y8
+	VPXOR      Y8, Y0, Y0
+	VPSHUFB    Y4, Y15, Y12
+	VPADDB     Y4, Y4, Y4
+	VPXOR      Y12, Y4, Y4
+	VPXOR      Y8, Y4, Y4
+	VMOVDQU    32(CX), Y9
+	VPXOR      Y9, Y1, Y1
+	VPSHUFB    Y5, Y15, Y13
+	VPADDB     Y5, Y5, Y5
+	VPXOR      Y13, Y5, Y5
+	VPXOR      Y9, Y5, Y5
+	VMOVDQU    64(CX), Y10
+	VPXOR      Y10, Y2, Y2
+	VPSHUFB    Y6, Y15, Y12
+	VPADDB     Y6, Y6, Y6
+	VPXOR      Y12, Y6, Y6
+	VPXOR      Y10, Y6, Y6
+	VMOVDQU    96(CX), Y11
+	VPXOR      Y11, Y3, Y3
+	VPSHUFB    Y7, Y15, Y13
+	VPADDB     Y7, Y7, Y7
+	VPXOR      Y13, Y7, Y7
+	VPXOR      Y11, Y7, Y7
+	DECQ       R12
+	JNE        eight39
+	JMP        disks05
 
 // func parityAVX2(p []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, MMX+
@@ -5592,14 +5592,7 @@ TEXT ·parityAVX2(SB), $8-56
 visit03:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin04
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU 32(DI)(AX*1), Y1
-	VMOVDQU 64(DI)(AX*1), Y2
-	VMOVDQU 96(DI)(AX*1), Y3
-	JMP     run05
-
-begin04:
+	JNE     carry05
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
@@ -5607,7 +5600,7 @@ begin04:
 	VMOVDQU 64(CX)(AX*1), Y2
 	VMOVDQU 96(CX)(AX*1), Y3
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -5738,11 +5731,255 @@ eight12:
 	VPXOR 96(CX), Y3, Y3
 	DECQ  R12
 	JNE   eight12
-	JMP   disks07
+
+disks07:
+	TESTQ   R14, R14
+	JGE     lost13
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU Y3, 96(DI)(AX*1)
+	ADDQ    $0x00000080, AX
+
+next02:
+	LEAQ 128(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 32 bytes
+	JMP next14
+
+visit15:
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry17
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+
+run16:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run18:
+	TESTQ R12, R12
+	JEQ   disks19
+
+disk20:
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), Y0, Y0
+	DECQ  R12
+	JNE   disk20
+
+disks19:
+	TESTQ   R14, R14
+	JGE     lost21
+	VMOVDQU Y0, (DI)(AX*1)
+	ADDQ    $0x00000020, AX
+
+next14:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit15
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next22
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry24
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+
+run23:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run25:
+	TESTQ R12, R12
+	JEQ   disks26
+
+disk27:
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VPXOR (CX), X0, X0
+	DECQ  R12
+	JNE   disk27
+
+disks26:
+	TESTQ   R14, R14
+	JGE     lost28
+	VMOVDQU X0, (DI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next22:
+	// 8 bytes
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next29
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JNE   carry31
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVQ (CX)(AX*1), X0
+
+run30:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run32:
+	TESTQ R12, R12
+	JEQ   disks33
+
+disk34:
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VMOVQ (CX), X8
+	VPXOR X8, X0, X0
+	DECQ  R12
+	JNE   disk34
+
+disks33:
+	TESTQ R14, R14
+	JGE   lost35
+	VMOVQ X0, (DI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next29:
+	// 4 bytes
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next36
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JNE   carry38
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVD (CX)(AX*1), X0
+
+run37:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run39:
+	TESTQ R12, R12
+	JEQ   disks40
+
+disk41:
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	ADDQ  AX, CX
+	VMOVD (CX), X8
+	VPXOR X8, X0, X0
+	DECQ  R12
+	JNE   disk41
+
+disks40:
+	TESTQ R14, R14
+	JGE   lost42
+	VMOVD X0, (DI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next36:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next43
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry45
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+
+run44:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run46:
+	TESTQ R12, R12
+	JEQ   disks47
+
+disk48:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRW $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	DECQ    R12
+	JNE     disk48
+
+disks47:
+	TESTQ   R14, R14
+	JGE     lost49
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next43:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next50
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry52
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+
+run51:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run53:
+	TESTQ R12, R12
+	JEQ   disks54
+
+disk55:
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	ADDQ    AX, CX
+	VPINSRB $0x00, (CX), X8, X8
+	VPXOR   X8, X0, X0
+	DECQ    R12
+	JNE     disk55
+
+disks54:
+	TESTQ   R14, R14
+	JGE     lost56
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next50:
+done01:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU 32(DI)(AX*1), Y1
+	VMOVDQU 64(DI)(AX*1), Y2
+	VMOVDQU 96(DI)(AX*1), Y3
+	JMP     run04
 
 wide08:
 	TESTQ      $+1, R12
-	JEQ        skip13
+	JEQ        skip57
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -5753,9 +5990,9 @@ wide08:
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
 
-skip13:
+skip57:
 	TESTQ      $+2, R12
-	JEQ        skip14
+	JEQ        skip58
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -5775,9 +6012,9 @@ skip13:
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
 
-skip14:
+skip58:
 	TESTQ      $+4, R12
-	JEQ        skip15
+	JEQ        skip59
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -5815,11 +6052,11 @@ skip14:
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
 
-skip15:
+skip59:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight16:
+eight60:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -5893,318 +6130,81 @@ eight16:
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
 	DECQ       R12
-	JNE        eight16
+	JNE        eight60
+	JMP        disks07
 
-disks07:
-	TESTQ R14, R14
-	JLT   finish17
-	SUBQ  $+24, BX
-	MOVQ  R14, R12
-	MOVQ  R15, R14
-	MOVQ  $-1, R15
-	JMP   run06
+lost13:
+	SUBQ $+24, BX
+	MOVQ R14, R12
+	MOVQ R15, R14
+	MOVQ $-1, R15
+	JMP  run06
 
-finish17:
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y1, 32(DI)(AX*1)
-	VMOVDQU Y2, 64(DI)(AX*1)
-	VMOVDQU Y3, 96(DI)(AX*1)
-	ADDQ    $0x00000080, AX
-
-next02:
-	LEAQ 128(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 32 bytes
-	JMP next18
-
-visit19:
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin20
+carry17:
 	VMOVDQU (DI)(AX*1), Y0
-	JMP     run21
+	JMP     run16
 
-begin20:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
+lost21:
+	SUBQ $+24, BX
+	MOVQ R14, R12
+	MOVQ R15, R14
+	MOVQ $-1, R15
+	JMP  run18
 
-run21:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run22:
-	TESTQ R12, R12
-	JEQ   disks23
-
-disk24:
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), Y0, Y0
-	DECQ  R12
-	JNE   disk24
-
-disks23:
-	TESTQ R14, R14
-	JLT   finish25
-	SUBQ  $+24, BX
-	MOVQ  R14, R12
-	MOVQ  R15, R14
-	MOVQ  $-1, R15
-	JMP   run22
-
-finish25:
-	VMOVDQU Y0, (DI)(AX*1)
-	ADDQ    $0x00000020, AX
-
-next18:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit19
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next26
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin27
+carry24:
 	VMOVDQU (DI)(AX*1), X0
-	JMP     run28
+	JMP     run23
 
-begin27:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
+lost28:
+	SUBQ $+24, BX
+	MOVQ R14, R12
+	MOVQ R15, R14
+	MOVQ $-1, R15
+	JMP  run25
 
-run28:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run29:
-	TESTQ R12, R12
-	JEQ   disks30
-
-disk31:
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VPXOR (CX), X0, X0
-	DECQ  R12
-	JNE   disk31
-
-disks30:
-	TESTQ R14, R14
-	JLT   finish32
-	SUBQ  $+24, BX
-	MOVQ  R14, R12
-	MOVQ  R15, R14
-	MOVQ  $-1, R15
-	JMP   run29
-
-finish32:
-	VMOVDQU X0, (DI)(AX*1)
-	ADDQ    $0x00000010, AX
-
-next26:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next33
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin34
+carry31:
 	VMOVQ (DI)(AX*1), X0
-	JMP   run35
+	JMP   run30
 
-begin34:
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	VMOVQ (CX)(AX*1), X0
+lost35:
+	SUBQ $+24, BX
+	MOVQ R14, R12
+	MOVQ R15, R14
+	MOVQ $-1, R15
+	JMP  run32
 
-run35:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run36:
-	TESTQ R12, R12
-	JEQ   disks37
-
-disk38:
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VMOVQ (CX), X8
-	VPXOR X8, X0, X0
-	DECQ  R12
-	JNE   disk38
-
-disks37:
-	TESTQ R14, R14
-	JLT   finish39
-	SUBQ  $+24, BX
-	MOVQ  R14, R12
-	MOVQ  R15, R14
-	MOVQ  $-1, R15
-	JMP   run36
-
-finish39:
-	VMOVQ X0, (DI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next33:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next40
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin41
+carry38:
 	VMOVD (DI)(AX*1), X0
-	JMP   run42
+	JMP   run37
 
-begin41:
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	VMOVD (CX)(AX*1), X0
+lost42:
+	SUBQ $+24, BX
+	MOVQ R14, R12
+	MOVQ R15, R14
+	MOVQ $-1, R15
+	JMP  run39
 
-run42:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run43:
-	TESTQ R12, R12
-	JEQ   disks44
-
-disk45:
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
-	ADDQ  AX, CX
-	VMOVD (CX), X8
-	VPXOR X8, X0, X0
-	DECQ  R12
-	JNE   disk45
-
-disks44:
-	TESTQ R14, R14
-	JLT   finish46
-	SUBQ  $+24, BX
-	MOVQ  R14, R12
-	MOVQ  R15, R14
-	MOVQ  $-1, R15
-	JMP   run43
-
-finish46:
-	VMOVD X0, (DI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next40:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next47
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin48
+carry45:
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
-	JMP     run49
+	JMP     run44
 
-begin48:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
+lost49:
+	SUBQ $+24, BX
+	MOVQ R14, R12
+	MOVQ R15, R14
+	MOVQ $-1, R15
+	JMP  run46
 
-run49:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run50:
-	TESTQ R12, R12
-	JEQ   disks51
-
-disk52:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRW $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	DECQ    R12
-	JNE     disk52
-
-disks51:
-	TESTQ R14, R14
-	JLT   finish53
-	SUBQ  $+24, BX
-	MOVQ  R14, R12
-	MOVQ  R15, R14
-	MOVQ  $-1, R15
-	JMP   run50
-
-finish53:
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next47:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next54
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin55
+carry52:
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
-	JMP     run56
+	JMP     run51
 
-begin55:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-
-run56:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run57:
-	TESTQ R12, R12
-	JEQ   disks58
-
-disk59:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	ADDQ    AX, CX
-	VPINSRB $0x00, (CX), X8, X8
-	VPXOR   X8, X0, X0
-	DECQ    R12
-	JNE     disk59
-
-disks58:
-	TESTQ R14, R14
-	JLT   finish60
-	SUBQ  $+24, BX
-	MOVQ  R14, R12
-	MOVQ  R15, R14
-	MOVQ  $-1, R15
-	JMP   run57
-
-finish60:
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next54:
-done01:
-	VZEROUPPER
-	RET
+lost56:
+	SUBQ $+24, BX
+	MOVQ R14, R12
+	MOVQ R15, R14
+	MOVQ $-1, R15
+	JMP  run53
 
 // func recoverDataAVX2(x []byte, y []byte, p []byte, q []byte, a *product, b *product)
 // Requires: AVX, AVX2

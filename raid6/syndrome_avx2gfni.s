@@ -37,18 +37,13 @@ TEXT ·syndromeAVX2GFNIx1(SB), $16-80
 visit03:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin04
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	JMP     run05
-
-begin04:
+	JNE     carry05
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -164,170 +159,16 @@ eight12:
 	VPXOR          (CX), Y4, Y4
 	DECQ           R12
 	JNE            eight12
-	JMP            disks07
-
-wide08:
-	TESTQ          $+1, R12
-	JEQ            skip13
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-skip13:
-	TESTQ          $+2, R12
-	JEQ            skip14
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-skip14:
-	TESTQ          $+4, R12
-	JEQ            skip15
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-skip15:
-	SHRQ $0x03, R12
-	JEQ  disks07
-
-eight16:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	DECQ           R12
-	JNE            eight16
 
 disks07:
-	TESTQ          R14, R14
-	JLT            finish17
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run06
-
-finish17:
+	TESTQ   R14, R14
+	JGE     lost13
 	CMPQ    8(SP), $+0
-	JNE     through18
+	JNE     through14
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
-	JMP     stored19
 
-through18:
-	VMOVNTDQ Y0, (DI)(AX*1)
-	VMOVNTDQ Y4, (SI)(AX*1)
-
-stored19:
+stored15:
 	ADDQ $0x00000020, AX
 
 next02:
@@ -340,30 +181,25 @@ next02:
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next20
+	JGT     next16
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin21
-	VMOVDQU (DI)(AX*1), X0
-	VMOVDQU (SI)(AX*1), X4
-	JMP     run22
-
-begin21:
+	JNE     carry18
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run22:
+run17:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run23:
+run19:
 	TESTQ R12, R12
-	JEQ   disks24
+	JEQ   disks20
 
-disk25:
+disk21:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -371,51 +207,38 @@ disk25:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
 	DECQ           R12
-	JNE            disk25
+	JNE            disk21
 
-disks24:
-	TESTQ          R14, R14
-	JLT            finish26
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run23
-
-finish26:
+disks20:
+	TESTQ   R14, R14
+	JGE     lost22
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next20:
+next16:
 	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next29
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin30
-	VMOVQ (DI)(AX*1), X0
-	VMOVQ (SI)(AX*1), X4
-	JMP   run31
-
-begin30:
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next23
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry25
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run31:
+run24:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run32:
+run26:
 	TESTQ R12, R12
-	JEQ   disks33
+	JEQ   disks27
 
-disk34:
+disk28:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -424,51 +247,38 @@ disk34:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk34
+	JNE            disk28
 
-disks33:
-	TESTQ          R14, R14
-	JLT            finish35
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run32
-
-finish35:
+disks27:
+	TESTQ R14, R14
+	JGE   lost29
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next29:
+next23:
 	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next38
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin39
-	VMOVD (DI)(AX*1), X0
-	VMOVD (SI)(AX*1), X4
-	JMP   run40
-
-begin39:
+	LEAQ    4(AX), CX
+	CMPQ    CX, DX
+	JGT     next30
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry32
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run40:
+run31:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run41:
+run33:
 	TESTQ R12, R12
-	JEQ   disks42
+	JEQ   disks34
 
-disk43:
+disk35:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -477,51 +287,38 @@ disk43:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk43
+	JNE            disk35
 
-disks42:
-	TESTQ          R14, R14
-	JLT            finish44
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run41
-
-finish44:
+disks34:
+	TESTQ R14, R14
+	JGE   lost36
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next38:
+next30:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next47
+	JGT     next37
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin48
-	VPINSRW $0x00, (DI)(AX*1), X0, X0
-	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run49
-
-begin48:
+	JNE     carry39
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run49:
+run38:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run50:
+run40:
 	TESTQ R12, R12
-	JEQ   disks51
+	JEQ   disks41
 
-disk52:
+disk42:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -530,51 +327,38 @@ disk52:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk52
+	JNE            disk42
 
-disks51:
-	TESTQ          R14, R14
-	JLT            finish53
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run50
-
-finish53:
+disks41:
+	TESTQ   R14, R14
+	JGE     lost43
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next47:
+next37:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next56
+	JGT     next44
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin57
-	VPINSRB $0x00, (DI)(AX*1), X0, X0
-	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run58
-
-begin57:
+	JNE     carry46
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run58:
+run45:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run59:
+run47:
 	TESTQ R12, R12
-	JEQ   disks60
+	JEQ   disks48
 
-disk61:
+disk49:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -583,32 +367,248 @@ disk61:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk61
+	JNE            disk49
 
-disks60:
-	TESTQ          R14, R14
-	JLT            finish62
+disks48:
+	TESTQ   R14, R14
+	JGE     lost50
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next44:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end51
+	SFENCE
+
+end51:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	JMP     run04
+
+wide08:
+	TESTQ          $+1, R12
+	JEQ            skip52
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+
+skip52:
+	TESTQ          $+2, R12
+	JEQ            skip53
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+
+skip53:
+	TESTQ          $+4, R12
+	JEQ            skip54
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+
+skip54:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight55:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	DECQ           R12
+	JNE            eight55
+	JMP            disks07
+
+lost13:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+through14:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+	JMP      stored15
+
+carry18:
+	VMOVDQU (DI)(AX*1), X0
+	VMOVDQU (SI)(AX*1), X4
+	JMP     run17
+
+lost22:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run59
+	JMP            run19
 
-finish62:
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
+carry25:
+	VMOVQ (DI)(AX*1), X0
+	VMOVQ (SI)(AX*1), X4
+	JMP   run24
 
-next56:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end65
-	SFENCE
+lost29:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run26
 
-end65:
-	VZEROUPPER
-	RET
+carry32:
+	VMOVD (DI)(AX*1), X0
+	VMOVD (SI)(AX*1), X4
+	JMP   run31
+
+lost36:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run33
+
+carry39:
+	VPINSRW $0x00, (DI)(AX*1), X0, X0
+	VPINSRW $0x00, (SI)(AX*1), X4, X4
+	JMP     run38
+
+lost43:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run40
+
+carry46:
+	VPINSRB $0x00, (DI)(AX*1), X0, X0
+	VPINSRB $0x00, (SI)(AX*1), X4, X4
+	JMP     run45
+
+lost50:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run47
 
 DATA double<>+0(SB)/8, $0x8001828488102040
 GLOBL double<>(SB), RODATA|NOPTR, $8
@@ -647,9 +647,25 @@ visit03:
 	VMOVDQA        Y0, Y4
 	MOVQ           R9, R12
 	CMPQ           data_len+56(FP), $+16
-	JGT            wide07
+	JGT            wide06
 	TESTQ          $+1, R12
+	JEQ            skip07
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+
+skip07:
+	TESTQ          $+2, R12
 	JEQ            skip08
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -658,8 +674,20 @@ visit03:
 	VPXOR          (CX), Y4, Y4
 
 skip08:
-	TESTQ          $+2, R12
+	TESTQ          $+4, R12
 	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -674,38 +702,10 @@ skip08:
 	VPXOR          (CX), Y4, Y4
 
 skip09:
-	TESTQ          $+4, R12
-	JEQ            skip10
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -755,150 +755,9 @@ eight11:
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	DECQ           R12
-	JNE            eight11
-	JMP            disks06
+	JNE            eight10
 
-wide07:
-	TESTQ          $+1, R12
-	JEQ            skip12
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-skip12:
-	TESTQ          $+2, R12
-	JEQ            skip13
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-skip13:
-	TESTQ          $+4, R12
-	JEQ            skip14
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-
-skip14:
-	SHRQ $0x03, R12
-	JEQ  disks06
-
-eight15:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	DECQ           R12
-	JNE            eight15
-
-disks06:
+disks05:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), Y0, Y0
 	VMOVDQU        Y0, (DI)(AX*1)
@@ -917,7 +776,7 @@ next02:
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next16
+	JGT     next11
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -925,9 +784,9 @@ next02:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks19
+	JEQ     disks13
 
-disk20:
+disk14:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -935,9 +794,9 @@ disk20:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
 	DECQ           R12
-	JNE            disk20
+	JNE            disk14
 
-disks19:
+disks13:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), X0, X0
 	VMOVDQU        X0, (DI)(AX*1)
@@ -946,11 +805,11 @@ disks19:
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
-next16:
+next11:
 	// 8 bytes
 	LEAQ    8(AX), CX
 	CMPQ    CX, DX
-	JGT     next21
+	JGT     next15
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -958,9 +817,9 @@ next16:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks24
+	JEQ     disks17
 
-disk25:
+disk18:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -969,9 +828,9 @@ disk25:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk25
+	JNE            disk18
 
-disks24:
+disks17:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVQ          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -982,11 +841,11 @@ disks24:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next21:
+next15:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next26
+	JGT     next19
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -994,9 +853,9 @@ next21:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks29
+	JEQ     disks21
 
-disk30:
+disk22:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1005,9 +864,9 @@ disk30:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk30
+	JNE            disk22
 
-disks29:
+disks21:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVD          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -1018,11 +877,11 @@ disks29:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next26:
+next19:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next31
+	JGT     next23
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -1030,9 +889,9 @@ next26:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks34
+	JEQ     disks25
 
-disk35:
+disk26:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1041,9 +900,9 @@ disk35:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk35
+	JNE            disk26
 
-disks34:
+disks25:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRW        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -1054,11 +913,11 @@ disks34:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next31:
+next23:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next36
+	JGT     next27
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -1066,9 +925,9 @@ next31:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks39
+	JEQ     disks29
 
-disk40:
+disk30:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1077,9 +936,9 @@ disk40:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk40
+	JNE            disk30
 
-disks39:
+disks29:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRB        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -1090,10 +949,151 @@ disks39:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next36:
+next27:
 done01:
 	VZEROUPPER
 	RET
+
+wide06:
+	TESTQ          $+1, R12
+	JEQ            skip31
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+
+skip31:
+	TESTQ          $+2, R12
+	JEQ            skip32
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+
+skip32:
+	TESTQ          $+4, R12
+	JEQ            skip33
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+
+skip33:
+	SHRQ $0x03, R12
+	JEQ  disks05
+
+eight34:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	DECQ           R12
+	JNE            eight34
+	JMP            disks05
 
 // func syndromeAVX2GFNIx2(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, GFNI, MMX+
@@ -1128,14 +1128,7 @@ TEXT ·syndromeAVX2GFNIx2(SB), $16-80
 visit03:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin04
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	VMOVDQU 32(DI)(AX*1), Y1
-	VMOVDQU 32(SI)(AX*1), Y5
-	JMP     run05
-
-begin04:
+	JNE     carry05
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
@@ -1143,7 +1136,7 @@ begin04:
 	VMOVDQU 32(CX)(AX*1), Y1
 	VMOVDQA Y1, Y5
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -1304,235 +1297,18 @@ eight12:
 	VPXOR          32(CX), Y5, Y5
 	DECQ           R12
 	JNE            eight12
-	JMP            disks07
-
-wide08:
-	TESTQ          $+1, R12
-	JEQ            skip13
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-
-skip13:
-	TESTQ          $+2, R12
-	JEQ            skip14
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-
-skip14:
-	TESTQ          $+4, R12
-	JEQ            skip15
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-
-skip15:
-	SHRQ $0x03, R12
-	JEQ  disks07
-
-eight16:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	DECQ           R12
-	JNE            eight16
 
 disks07:
-	TESTQ          R14, R14
-	JLT            finish17
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run06
-
-finish17:
+	TESTQ   R14, R14
+	JGE     lost13
 	CMPQ    8(SP), $+0
-	JNE     through18
+	JNE     through14
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y1, 32(DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	VMOVDQU Y5, 32(SI)(AX*1)
-	JMP     stored19
 
-through18:
-	VMOVNTDQ Y0, (DI)(AX*1)
-	VMOVNTDQ Y1, 32(DI)(AX*1)
-	VMOVNTDQ Y4, (SI)(AX*1)
-	VMOVNTDQ Y5, 32(SI)(AX*1)
-
-stored19:
+stored15:
 	ADDQ $0x00000040, AX
 
 next02:
@@ -1541,32 +1317,27 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next20
+	JMP next16
 
-visit21:
+visit17:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin22
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	JMP     run23
-
-begin22:
+	JNE     carry19
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
 	VMOVDQA Y0, Y4
 
-run23:
+run18:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run24:
+run20:
 	TESTQ R12, R12
-	JEQ   disks25
+	JEQ   disks21
 
-disk26:
+disk22:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1574,57 +1345,44 @@ disk26:
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	DECQ           R12
-	JNE            disk26
+	JNE            disk22
 
-disks25:
-	TESTQ          R14, R14
-	JLT            finish27
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run24
-
-finish27:
+disks21:
+	TESTQ   R14, R14
+	JGE     lost23
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	ADDQ    $0x00000020, AX
 
-next20:
+next16:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit21
+	JLE  visit17
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next30
+	JGT     next24
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin31
-	VMOVDQU (DI)(AX*1), X0
-	VMOVDQU (SI)(AX*1), X4
-	JMP     run32
-
-begin31:
+	JNE     carry26
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run32:
+run25:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run33:
+run27:
 	TESTQ R12, R12
-	JEQ   disks34
+	JEQ   disks28
 
-disk35:
+disk29:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1632,51 +1390,38 @@ disk35:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
 	DECQ           R12
-	JNE            disk35
+	JNE            disk29
 
-disks34:
-	TESTQ          R14, R14
-	JLT            finish36
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run33
-
-finish36:
+disks28:
+	TESTQ   R14, R14
+	JGE     lost30
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
-next30:
+next24:
 	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next39
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin40
-	VMOVQ (DI)(AX*1), X0
-	VMOVQ (SI)(AX*1), X4
-	JMP   run41
-
-begin40:
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next31
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry33
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVQ   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run41:
+run32:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run42:
+run34:
 	TESTQ R12, R12
-	JEQ   disks43
+	JEQ   disks35
 
-disk44:
+disk36:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1685,51 +1430,38 @@ disk44:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk44
+	JNE            disk36
 
-disks43:
-	TESTQ          R14, R14
-	JLT            finish45
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run42
-
-finish45:
+disks35:
+	TESTQ R14, R14
+	JGE   lost37
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
-next39:
+next31:
 	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next48
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin49
-	VMOVD (DI)(AX*1), X0
-	VMOVD (SI)(AX*1), X4
-	JMP   run50
-
-begin49:
+	LEAQ    4(AX), CX
+	CMPQ    CX, DX
+	JGT     next38
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry40
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVD   (CX)(AX*1), X0
 	VMOVDQA X0, X4
 
-run50:
+run39:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run51:
+run41:
 	TESTQ R12, R12
-	JEQ   disks52
+	JEQ   disks42
 
-disk53:
+disk43:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1738,51 +1470,38 @@ disk53:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk53
+	JNE            disk43
 
-disks52:
-	TESTQ          R14, R14
-	JLT            finish54
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run51
-
-finish54:
+disks42:
+	TESTQ R14, R14
+	JGE   lost44
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
 
-next48:
+next38:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next57
+	JGT     next45
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin58
-	VPINSRW $0x00, (DI)(AX*1), X0, X0
-	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run59
-
-begin58:
+	JNE     carry47
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run59:
+run46:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run60:
+run48:
 	TESTQ R12, R12
-	JEQ   disks61
+	JEQ   disks49
 
-disk62:
+disk50:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1791,51 +1510,38 @@ disk62:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk62
+	JNE            disk50
 
-disks61:
-	TESTQ          R14, R14
-	JLT            finish63
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run60
-
-finish63:
+disks49:
+	TESTQ   R14, R14
+	JGE     lost51
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
 
-next57:
+next45:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next66
+	JGT     next52
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin67
-	VPINSRB $0x00, (DI)(AX*1), X0, X0
-	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run68
-
-begin67:
+	JNE     carry54
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
 	VMOVDQA X0, X4
 
-run68:
+run53:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run69:
+run55:
 	TESTQ R12, R12
-	JEQ   disks70
+	JEQ   disks56
 
-disk71:
+disk57:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1844,32 +1550,326 @@ disk71:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk71
+	JNE            disk57
 
-disks70:
-	TESTQ          R14, R14
-	JLT            finish72
+disks56:
+	TESTQ   R14, R14
+	JGE     lost58
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next52:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end59
+	SFENCE
+
+end59:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	VMOVDQU 32(DI)(AX*1), Y1
+	VMOVDQU 32(SI)(AX*1), Y5
+	JMP     run04
+
+wide08:
+	TESTQ          $+1, R12
+	JEQ            skip60
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+
+skip60:
+	TESTQ          $+2, R12
+	JEQ            skip61
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+
+skip61:
+	TESTQ          $+4, R12
+	JEQ            skip62
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+
+skip62:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight63:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	DECQ           R12
+	JNE            eight63
+	JMP            disks07
+
+lost13:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+through14:
+	VMOVNTDQ Y0, (DI)(AX*1)
+	VMOVNTDQ Y1, 32(DI)(AX*1)
+	VMOVNTDQ Y4, (SI)(AX*1)
+	VMOVNTDQ Y5, 32(SI)(AX*1)
+	JMP      stored15
+
+carry19:
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	JMP     run18
+
+lost23:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run20
+
+carry26:
+	VMOVDQU (DI)(AX*1), X0
+	VMOVDQU (SI)(AX*1), X4
+	JMP     run25
+
+lost30:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run69
+	JMP            run27
 
-finish72:
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
+carry33:
+	VMOVQ (DI)(AX*1), X0
+	VMOVQ (SI)(AX*1), X4
+	JMP   run32
 
-next66:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end75
-	SFENCE
+lost37:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run34
 
-end75:
-	VZEROUPPER
-	RET
+carry40:
+	VMOVD (DI)(AX*1), X0
+	VMOVD (SI)(AX*1), X4
+	JMP   run39
+
+lost44:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run41
+
+carry47:
+	VPINSRW $0x00, (DI)(AX*1), X0, X0
+	VPINSRW $0x00, (SI)(AX*1), X4, X4
+	JMP     run46
+
+lost51:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run48
+
+carry54:
+	VPINSRB $0x00, (DI)(AX*1), X0, X0
+	VPINSRB $0x00, (SI)(AX*1), X4, X4
+	JMP     run53
+
+lost58:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run55
 
 // func xorSyndromeAVX2GFNIx2(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, GFNI, MMX+
@@ -1907,9 +1907,31 @@ visit03:
 	VMOVDQA        Y1, Y5
 	MOVQ           R9, R12
 	CMPQ           data_len+56(FP), $+16
-	JGT            wide07
+	JGT            wide06
 	TESTQ          $+1, R12
+	JEQ            skip07
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+
+skip07:
+	TESTQ          $+2, R12
 	JEQ            skip08
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1921,8 +1943,26 @@ visit03:
 	VPXOR          32(CX), Y5, Y5
 
 skip08:
-	TESTQ          $+2, R12
+	TESTQ          $+4, R12
 	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1943,50 +1983,10 @@ skip08:
 	VPXOR          32(CX), Y5, Y5
 
 skip09:
-	TESTQ          $+4, R12
-	JEQ            skip10
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2060,210 +2060,9 @@ eight11:
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
 	DECQ           R12
-	JNE            eight11
-	JMP            disks06
+	JNE            eight10
 
-wide07:
-	TESTQ          $+1, R12
-	JEQ            skip12
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-
-skip12:
-	TESTQ          $+2, R12
-	JEQ            skip13
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-
-skip13:
-	TESTQ          $+4, R12
-	JEQ            skip14
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-
-skip14:
-	SHRQ $0x03, R12
-	JEQ  disks06
-
-eight15:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	DECQ           R12
-	JNE            eight15
-
-disks06:
+disks05:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), Y0, Y0
 	VMOVDQU        Y0, (DI)(AX*1)
@@ -2283,9 +2082,9 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next16
+	JMP next11
 
-visit17:
+visit12:
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2293,9 +2092,9 @@ visit17:
 	VMOVDQA Y0, Y4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks20
+	JEQ     disks14
 
-disk21:
+disk15:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2303,9 +2102,9 @@ disk21:
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	DECQ           R12
-	JNE            disk21
+	JNE            disk15
 
-disks20:
+disks14:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), Y0, Y0
 	VMOVDQU        Y0, (DI)(AX*1)
@@ -2314,17 +2113,17 @@ disks20:
 	VMOVDQU        Y4, (SI)(AX*1)
 	ADDQ           $0x00000020, AX
 
-next16:
+next11:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit17
+	JLE  visit12
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next22
+	JGT     next16
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2332,9 +2131,9 @@ next16:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks25
+	JEQ     disks18
 
-disk26:
+disk19:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2342,9 +2141,9 @@ disk26:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
 	DECQ           R12
-	JNE            disk26
+	JNE            disk19
 
-disks25:
+disks18:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), X0, X0
 	VMOVDQU        X0, (DI)(AX*1)
@@ -2353,11 +2152,11 @@ disks25:
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
-next22:
+next16:
 	// 8 bytes
 	LEAQ    8(AX), CX
 	CMPQ    CX, DX
-	JGT     next27
+	JGT     next20
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2365,9 +2164,9 @@ next22:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks30
+	JEQ     disks22
 
-disk31:
+disk23:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2376,9 +2175,9 @@ disk31:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk31
+	JNE            disk23
 
-disks30:
+disks22:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVQ          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -2389,11 +2188,11 @@ disks30:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next27:
+next20:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next32
+	JGT     next24
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2401,9 +2200,9 @@ next27:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks35
+	JEQ     disks26
 
-disk36:
+disk27:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2412,9 +2211,9 @@ disk36:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk36
+	JNE            disk27
 
-disks35:
+disks26:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVD          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -2425,11 +2224,11 @@ disks35:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next32:
+next24:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next37
+	JGT     next28
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2437,9 +2236,9 @@ next32:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks40
+	JEQ     disks30
 
-disk41:
+disk31:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2448,9 +2247,9 @@ disk41:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk41
+	JNE            disk31
 
-disks40:
+disks30:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRW        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -2461,11 +2260,11 @@ disks40:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next37:
+next28:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next42
+	JGT     next32
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -2473,9 +2272,9 @@ next37:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks45
+	JEQ     disks34
 
-disk46:
+disk35:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2484,9 +2283,9 @@ disk46:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk46
+	JNE            disk35
 
-disks45:
+disks34:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRB        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -2497,10 +2296,211 @@ disks45:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next42:
+next32:
 done01:
 	VZEROUPPER
 	RET
+
+wide06:
+	TESTQ          $+1, R12
+	JEQ            skip36
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+
+skip36:
+	TESTQ          $+2, R12
+	JEQ            skip37
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+
+skip37:
+	TESTQ          $+4, R12
+	JEQ            skip38
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+
+skip38:
+	SHRQ $0x03, R12
+	JEQ  disks05
+
+eight39:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	DECQ           R12
+	JNE            eight39
+	JMP            disks05
 
 // func syndromeAVX2GFNIx4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, GFNI, MMX+
@@ -2535,18 +2535,7 @@ TEXT ·syndromeAVX2GFNIx4(SB), $16-80
 visit03:
 	MOVQ    R8, BX
 	CMPQ    (SP), $+0
-	JEQ     begin04
-	VMOVDQU (DI)(AX*1), Y0
-	VMOVDQU (SI)(AX*1), Y4
-	VMOVDQU 32(DI)(AX*1), Y1
-	VMOVDQU 32(SI)(AX*1), Y5
-	VMOVDQU 64(DI)(AX*1), Y2
-	VMOVDQU 64(SI)(AX*1), Y6
-	VMOVDQU 96(DI)(AX*1), Y3
-	VMOVDQU 96(SI)(AX*1), Y7
-	JMP     run05
-
-begin04:
+	JNE     carry05
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
@@ -2558,7 +2547,7 @@ begin04:
 	VMOVDQU 96(CX)(AX*1), Y3
 	VMOVDQA Y3, Y7
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -2809,11 +2798,296 @@ eight12:
 	VPXOR          96(CX), Y7, Y7
 	DECQ           R12
 	JNE            eight12
-	JMP            disks07
+
+disks07:
+	TESTQ   R14, R14
+	JGE     lost13
+	CMPQ    8(SP), $+0
+	JNE     through14
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y1, 32(DI)(AX*1)
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU Y3, 96(DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	VMOVDQU Y5, 32(SI)(AX*1)
+	VMOVDQU Y6, 64(SI)(AX*1)
+	VMOVDQU Y7, 96(SI)(AX*1)
+
+stored15:
+	ADDQ $0x00000080, AX
+
+next02:
+	LEAQ 128(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 32 bytes
+	JMP next16
+
+visit17:
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry19
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), Y0
+	VMOVDQA Y0, Y4
+
+run18:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run20:
+	TESTQ R12, R12
+	JEQ   disks21
+
+disk22:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	DECQ           R12
+	JNE            disk22
+
+disks21:
+	TESTQ   R14, R14
+	JGE     lost23
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU Y4, (SI)(AX*1)
+	ADDQ    $0x00000020, AX
+
+next16:
+	LEAQ 32(AX), CX
+	CMPQ CX, DX
+	JLE  visit17
+
+	// 16 bytes
+	CMPQ    AX, DX
+	JEQ     done01
+	LEAQ    16(AX), CX
+	CMPQ    CX, DX
+	JGT     next24
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry26
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVDQU (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run25:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run27:
+	TESTQ R12, R12
+	JEQ   disks28
+
+disk29:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          (CX), X4, X4
+	DECQ           R12
+	JNE            disk29
+
+disks28:
+	TESTQ   R14, R14
+	JGE     lost30
+	VMOVDQU X0, (DI)(AX*1)
+	VMOVDQU X4, (SI)(AX*1)
+	ADDQ    $0x00000010, AX
+
+next24:
+	// 8 bytes
+	LEAQ    8(AX), CX
+	CMPQ    CX, DX
+	JGT     next31
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry33
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVQ   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run32:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run34:
+	TESTQ R12, R12
+	JEQ   disks35
+
+disk36:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVQ          (CX), X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk36
+
+disks35:
+	TESTQ R14, R14
+	JGE   lost37
+	VMOVQ X0, (DI)(AX*1)
+	VMOVQ X4, (SI)(AX*1)
+	ADDQ  $0x00000008, AX
+
+next31:
+	// 4 bytes
+	LEAQ    4(AX), CX
+	CMPQ    CX, DX
+	JGT     next38
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry40
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VMOVD   (CX)(AX*1), X0
+	VMOVDQA X0, X4
+
+run39:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run41:
+	TESTQ R12, R12
+	JEQ   disks42
+
+disk43:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVD          (CX), X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk43
+
+disks42:
+	TESTQ R14, R14
+	JGE   lost44
+	VMOVD X0, (DI)(AX*1)
+	VMOVD X4, (SI)(AX*1)
+	ADDQ  $0x00000004, AX
+
+next38:
+	// 2 bytes
+	LEAQ    2(AX), CX
+	CMPQ    CX, DX
+	JGT     next45
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry47
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRW $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run46:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run48:
+	TESTQ R12, R12
+	JEQ   disks49
+
+disk50:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRW        $0x00, (CX), X8, X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk50
+
+disks49:
+	TESTQ   R14, R14
+	JGE     lost51
+	VPEXTRW $0x00, X0, (DI)(AX*1)
+	VPEXTRW $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000002, AX
+
+next45:
+	// One byte
+	LEAQ    1(AX), CX
+	CMPQ    CX, DX
+	JGT     next52
+	MOVQ    R8, BX
+	CMPQ    (SP), $+0
+	JNE     carry54
+	MOVQ    (BX), CX
+	SUBQ    $+24, BX
+	VPINSRB $0x00, (CX)(AX*1), X0, X0
+	VMOVDQA X0, X4
+
+run53:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run55:
+	TESTQ R12, R12
+	JEQ   disks56
+
+disk57:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPINSRB        $0x00, (CX), X8, X8
+	VPXOR          X8, X0, X0
+	VGF2P8AFFINEQB $0x00, X15, X4, X4
+	VPXOR          X8, X4, X4
+	DECQ           R12
+	JNE            disk57
+
+disks56:
+	TESTQ   R14, R14
+	JGE     lost58
+	VPEXTRB $0x00, X0, (DI)(AX*1)
+	VPEXTRB $0x00, X4, (SI)(AX*1)
+	ADDQ    $0x00000001, AX
+
+next52:
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end59
+	SFENCE
+
+end59:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU (DI)(AX*1), Y0
+	VMOVDQU (SI)(AX*1), Y4
+	VMOVDQU 32(DI)(AX*1), Y1
+	VMOVDQU 32(SI)(AX*1), Y5
+	VMOVDQU 64(DI)(AX*1), Y2
+	VMOVDQU 64(SI)(AX*1), Y6
+	VMOVDQU 96(DI)(AX*1), Y3
+	VMOVDQU 96(SI)(AX*1), Y7
+	JMP     run04
 
 wide08:
 	TESTQ          $+1, R12
-	JEQ            skip13
+	JEQ            skip60
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2836,9 +3110,9 @@ wide08:
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
 
-skip13:
+skip60:
 	TESTQ          $+2, R12
-	JEQ            skip14
+	JEQ            skip61
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2882,9 +3156,9 @@ skip13:
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
 
-skip14:
+skip61:
 	TESTQ          $+4, R12
-	JEQ            skip15
+	JEQ            skip62
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2970,11 +3244,11 @@ skip14:
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
 
-skip15:
+skip62:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight16:
+eight63:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -3144,11 +3418,10 @@ eight16:
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
 	DECQ           R12
-	JNE            eight16
+	JNE            eight63
+	JMP            disks07
 
-disks07:
-	TESTQ          R14, R14
-	JLT            finish17
+lost13:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
@@ -3159,20 +3432,7 @@ disks07:
 	MOVQ           $-1, R15
 	JMP            run06
 
-finish17:
-	CMPQ    8(SP), $+0
-	JNE     through18
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y1, 32(DI)(AX*1)
-	VMOVDQU Y2, 64(DI)(AX*1)
-	VMOVDQU Y3, 96(DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	VMOVDQU Y5, 32(SI)(AX*1)
-	VMOVDQU Y6, 64(SI)(AX*1)
-	VMOVDQU Y7, 96(SI)(AX*1)
-	JMP     stored19
-
-through18:
+through14:
 	VMOVNTDQ Y0, (DI)(AX*1)
 	VMOVNTDQ Y1, 32(DI)(AX*1)
 	VMOVNTDQ Y2, 64(DI)(AX*1)
@@ -3181,345 +3441,85 @@ through18:
 	VMOVNTDQ Y5, 32(SI)(AX*1)
 	VMOVNTDQ Y6, 64(SI)(AX*1)
 	VMOVNTDQ Y7, 96(SI)(AX*1)
+	JMP      stored15
 
-stored19:
-	ADDQ $0x00000080, AX
-
-next02:
-	LEAQ 128(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 32 bytes
-	JMP next20
-
-visit21:
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin22
+carry19:
 	VMOVDQU (DI)(AX*1), Y0
 	VMOVDQU (SI)(AX*1), Y4
-	JMP     run23
+	JMP     run18
 
-begin22:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
-
-run23:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run24:
-	TESTQ R12, R12
-	JEQ   disks25
-
-disk26:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	DECQ           R12
-	JNE            disk26
-
-disks25:
-	TESTQ          R14, R14
-	JLT            finish27
+lost23:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run24
+	JMP            run20
 
-finish27:
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU Y4, (SI)(AX*1)
-	ADDQ    $0x00000020, AX
-
-next20:
-	LEAQ 32(AX), CX
-	CMPQ CX, DX
-	JLE  visit21
-
-	// 16 bytes
-	CMPQ    AX, DX
-	JEQ     done01
-	LEAQ    16(AX), CX
-	CMPQ    CX, DX
-	JGT     next30
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin31
+carry26:
 	VMOVDQU (DI)(AX*1), X0
 	VMOVDQU (SI)(AX*1), X4
-	JMP     run32
+	JMP     run25
 
-begin31:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run32:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run33:
-	TESTQ R12, R12
-	JEQ   disks34
-
-disk35:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          (CX), X4, X4
-	DECQ           R12
-	JNE            disk35
-
-disks34:
-	TESTQ          R14, R14
-	JLT            finish36
+lost30:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run33
+	JMP            run27
 
-finish36:
-	VMOVDQU X0, (DI)(AX*1)
-	VMOVDQU X4, (SI)(AX*1)
-	ADDQ    $0x00000010, AX
-
-next30:
-	// 8 bytes
-	LEAQ  8(AX), CX
-	CMPQ  CX, DX
-	JGT   next39
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin40
+carry33:
 	VMOVQ (DI)(AX*1), X0
 	VMOVQ (SI)(AX*1), X4
-	JMP   run41
+	JMP   run32
 
-begin40:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run41:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run42:
-	TESTQ R12, R12
-	JEQ   disks43
-
-disk44:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVQ          (CX), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk44
-
-disks43:
-	TESTQ          R14, R14
-	JLT            finish45
+lost37:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run42
+	JMP            run34
 
-finish45:
-	VMOVQ X0, (DI)(AX*1)
-	VMOVQ X4, (SI)(AX*1)
-	ADDQ  $0x00000008, AX
-
-next39:
-	// 4 bytes
-	LEAQ  4(AX), CX
-	CMPQ  CX, DX
-	JGT   next48
-	MOVQ  R8, BX
-	CMPQ  (SP), $+0
-	JEQ   begin49
+carry40:
 	VMOVD (DI)(AX*1), X0
 	VMOVD (SI)(AX*1), X4
-	JMP   run50
+	JMP   run39
 
-begin49:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-
-run50:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run51:
-	TESTQ R12, R12
-	JEQ   disks52
-
-disk53:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVD          (CX), X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk53
-
-disks52:
-	TESTQ          R14, R14
-	JLT            finish54
+lost44:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run51
+	JMP            run41
 
-finish54:
-	VMOVD X0, (DI)(AX*1)
-	VMOVD X4, (SI)(AX*1)
-	ADDQ  $0x00000004, AX
-
-next48:
-	// 2 bytes
-	LEAQ    2(AX), CX
-	CMPQ    CX, DX
-	JGT     next57
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin58
+carry47:
 	VPINSRW $0x00, (DI)(AX*1), X0, X0
 	VPINSRW $0x00, (SI)(AX*1), X4, X4
-	JMP     run59
+	JMP     run46
 
-begin58:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run59:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run60:
-	TESTQ R12, R12
-	JEQ   disks61
-
-disk62:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPINSRW        $0x00, (CX), X8, X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk62
-
-disks61:
-	TESTQ          R14, R14
-	JLT            finish63
+lost51:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run60
+	JMP            run48
 
-finish63:
-	VPEXTRW $0x00, X0, (DI)(AX*1)
-	VPEXTRW $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000002, AX
-
-next57:
-	// One byte
-	LEAQ    1(AX), CX
-	CMPQ    CX, DX
-	JGT     next66
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JEQ     begin67
+carry54:
 	VPINSRB $0x00, (DI)(AX*1), X0, X0
 	VPINSRB $0x00, (SI)(AX*1), X4, X4
-	JMP     run68
+	JMP     run53
 
-begin67:
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
-
-run68:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run69:
-	TESTQ R12, R12
-	JEQ   disks70
-
-disk71:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPINSRB        $0x00, (CX), X8, X8
-	VPXOR          X8, X0, X0
-	VGF2P8AFFINEQB $0x00, X15, X4, X4
-	VPXOR          X8, X4, X4
-	DECQ           R12
-	JNE            disk71
-
-disks70:
-	TESTQ          R14, R14
-	JLT            finish72
+lost58:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run69
-
-finish72:
-	VPEXTRB $0x00, X0, (DI)(AX*1)
-	VPEXTRB $0x00, X4, (SI)(AX*1)
-	ADDQ    $0x00000001, AX
-
-next66:
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end75
-	SFENCE
-
-end75:
-	VZEROUPPER
-	RET
+	JMP            run55
 
 // func xorSyndromeAVX2GFNIx4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX2, GFNI, MMX+
@@ -3561,9 +3561,43 @@ visit03:
 	VMOVDQA        Y3, Y7
 	MOVQ           R9, R12
 	CMPQ           data_len+56(FP), $+16
-	JGT            wide07
+	JGT            wide06
 	TESTQ          $+1, R12
+	JEQ            skip07
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+
+skip07:
+	TESTQ          $+2, R12
 	JEQ            skip08
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -3581,8 +3615,38 @@ visit03:
 	VPXOR          96(CX), Y7, Y7
 
 skip08:
-	TESTQ          $+2, R12
+	TESTQ          $+4, R12
 	JEQ            skip09
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXOR          (CX), Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          (CX), Y4, Y4
+	VPXOR          32(CX), Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          32(CX), Y5, Y5
+	VPXOR          64(CX), Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          64(CX), Y6, Y6
+	VPXOR          96(CX), Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          96(CX), Y7, Y7
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -3615,74 +3679,10 @@ skip08:
 	VPXOR          96(CX), Y7, Y7
 
 skip09:
-	TESTQ          $+4, R12
-	JEQ            skip10
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXOR          (CX), Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          (CX), Y4, Y4
-	VPXOR          32(CX), Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          32(CX), Y5, Y5
-	VPXOR          64(CX), Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          64(CX), Y6, Y6
-	VPXOR          96(CX), Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          96(CX), Y7, Y7
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -3804,345 +3804,9 @@ eight11:
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
 	DECQ           R12
-	JNE            eight11
-	JMP            disks06
+	JNE            eight10
 
-wide07:
-	TESTQ          $+1, R12
-	JEQ            skip12
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-
-skip12:
-	TESTQ          $+2, R12
-	JEQ            skip13
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-
-skip13:
-	TESTQ          $+4, R12
-	JEQ            skip14
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-
-skip14:
-	SHRQ $0x03, R12
-	JEQ  disks06
-
-eight15:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VMOVDQU        (CX), Y8
-	VPXOR          Y8, Y0, Y0
-	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
-	VPXOR          Y8, Y4, Y4
-	VMOVDQU        32(CX), Y9
-	VPXOR          Y9, Y1, Y1
-	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
-	VPXOR          Y9, Y5, Y5
-	VMOVDQU        64(CX), Y10
-	VPXOR          Y10, Y2, Y2
-	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
-	VPXOR          Y10, Y6, Y6
-	VMOVDQU        96(CX), Y11
-	VPXOR          Y11, Y3, Y3
-	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
-	VPXOR          Y11, Y7, Y7
-	DECQ           R12
-	JNE            eight15
-
-disks06:
+disks05:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), Y0, Y0
 	VMOVDQU        Y0, (DI)(AX*1)
@@ -4172,9 +3836,9 @@ next02:
 	JLE  visit03
 
 	// 32 bytes
-	JMP next16
+	JMP next11
 
-visit17:
+visit12:
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -4182,9 +3846,9 @@ visit17:
 	VMOVDQA Y0, Y4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks20
+	JEQ     disks14
 
-disk21:
+disk15:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -4192,9 +3856,9 @@ disk21:
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
 	DECQ           R12
-	JNE            disk21
+	JNE            disk15
 
-disks20:
+disks14:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), Y0, Y0
 	VMOVDQU        Y0, (DI)(AX*1)
@@ -4203,17 +3867,17 @@ disks20:
 	VMOVDQU        Y4, (SI)(AX*1)
 	ADDQ           $0x00000020, AX
 
-next16:
+next11:
 	LEAQ 32(AX), CX
 	CMPQ CX, DX
-	JLE  visit17
+	JLE  visit12
 
 	// 16 bytes
 	CMPQ    AX, DX
 	JEQ     done01
 	LEAQ    16(AX), CX
 	CMPQ    CX, DX
-	JGT     next22
+	JGT     next16
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -4221,9 +3885,9 @@ next16:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks25
+	JEQ     disks18
 
-disk26:
+disk19:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -4231,9 +3895,9 @@ disk26:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
 	DECQ           R12
-	JNE            disk26
+	JNE            disk19
 
-disks25:
+disks18:
 	VPBROADCASTQ   32(R10), Y9
 	VPXOR          (DI)(AX*1), X0, X0
 	VMOVDQU        X0, (DI)(AX*1)
@@ -4242,11 +3906,11 @@ disks25:
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
-next22:
+next16:
 	// 8 bytes
 	LEAQ    8(AX), CX
 	CMPQ    CX, DX
-	JGT     next27
+	JGT     next20
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -4254,9 +3918,9 @@ next22:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks30
+	JEQ     disks22
 
-disk31:
+disk23:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -4265,9 +3929,9 @@ disk31:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk31
+	JNE            disk23
 
-disks30:
+disks22:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVQ          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -4278,11 +3942,11 @@ disks30:
 	VMOVQ          X4, (SI)(AX*1)
 	ADDQ           $0x00000008, AX
 
-next27:
+next20:
 	// 4 bytes
 	LEAQ    4(AX), CX
 	CMPQ    CX, DX
-	JGT     next32
+	JGT     next24
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -4290,9 +3954,9 @@ next27:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks35
+	JEQ     disks26
 
-disk36:
+disk27:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -4301,9 +3965,9 @@ disk36:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk36
+	JNE            disk27
 
-disks35:
+disks26:
 	VPBROADCASTQ   32(R10), Y9
 	VMOVD          (DI)(AX*1), X12
 	VPXOR          X12, X0, X0
@@ -4314,11 +3978,11 @@ disks35:
 	VMOVD          X4, (SI)(AX*1)
 	ADDQ           $0x00000004, AX
 
-next32:
+next24:
 	// 2 bytes
 	LEAQ    2(AX), CX
 	CMPQ    CX, DX
-	JGT     next37
+	JGT     next28
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -4326,9 +3990,9 @@ next32:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks40
+	JEQ     disks30
 
-disk41:
+disk31:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -4337,9 +4001,9 @@ disk41:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk41
+	JNE            disk31
 
-disks40:
+disks30:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRW        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -4350,11 +4014,11 @@ disks40:
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000002, AX
 
-next37:
+next28:
 	// One byte
 	LEAQ    1(AX), CX
 	CMPQ    CX, DX
-	JGT     next42
+	JGT     next32
 	MOVQ    R8, BX
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
@@ -4362,9 +4026,9 @@ next37:
 	VMOVDQA X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
-	JEQ     disks45
+	JEQ     disks34
 
-disk46:
+disk35:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -4373,9 +4037,9 @@ disk46:
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
 	DECQ           R12
-	JNE            disk46
+	JNE            disk35
 
-disks45:
+disks34:
 	VPBROADCASTQ   32(R10), Y9
 	VPINSRB        $0x00, (DI)(AX*1), X12, X12
 	VPXOR          X12, X0, X0
@@ -4386,10 +4050,346 @@ disks45:
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
 	ADDQ           $0x00000001, AX
 
-next42:
+next32:
 done01:
 	VZEROUPPER
 	RET
+
+wide06:
+	TESTQ          $+1, R12
+	JEQ            skip36
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+
+skip36:
+	TESTQ          $+2, R12
+	JEQ            skip37
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+
+skip37:
+	TESTQ          $+4, R12
+	JEQ            skip38
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+
+skip38:
+	SHRQ $0x03, R12
+	JEQ  disks05
+
+eight39:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VMOVDQU        (CX), Y8
+	VPXOR          Y8, Y0, Y0
+	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
+	VPXOR          Y8, Y4, Y4
+	VMOVDQU        32(CX), Y9
+	VPXOR          Y9, Y1, Y1
+	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
+	VPXOR          Y9, Y5, Y5
+	VMOVDQU        64(CX), Y10
+	VPXOR          Y10, Y2, Y2
+	VGF2P8AFFINEQB $0x00, Y15, Y6, Y6
+	VPXOR          Y10, Y6, Y6
+	VMOVDQU        96(CX), Y11
+	VPXOR          Y11, Y3, Y3
+	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
+	VPXOR          Y11, Y7, Y7
+	DECQ           R12
+	JNE            eight39
+	JMP            disks05
 
 // func recoverDataAVX2GFNI(x []byte, y []byte, p []byte, q []byte, a *product, b *product)
 // Requires: AVX, AVX2, GFNI

@@ -38,18 +38,13 @@ TEXT ·syndromeAVX512x1(SB), $16-80
 visit03:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin04
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run05
-
-begin04:
+	JNE       carry05
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -173,166 +168,17 @@ eight12:
 	VPTERNLOGD $0x96, (R13), Z12, Z4
 	DECQ       R12
 	JNE        eight12
-	JMP        disks07
-
-wide08:
-	TESTQ      $+1, R12
-	JEQ        skip13
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXORQ     (CX), Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (CX), Z12, Z4
-
-skip13:
-	TESTQ      $+2, R12
-	JEQ        skip14
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-
-skip14:
-	TESTQ      $+4, R12
-	JEQ        skip15
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-
-skip15:
-	SHRQ $0x03, R12
-	JEQ  disks07
-
-eight16:
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	DECQ       R12
-	JNE        eight16
 
 disks07:
-	TESTQ   R14, R14
-	JLT     finish17
-	SUBQ    $+24, BX
-	VPSHUFB Z4, Z15, Z12
-	VPADDB  Z4, Z4, Z4
-	VPXORQ  Z12, Z4, Z4
-	MOVQ    R14, R12
-	MOVQ    R15, R14
-	MOVQ    $-1, R15
-	JMP     run06
-
-finish17:
+	TESTQ     R14, R14
+	JGE       lost13
 	VPXORQ    Z14, Z4, Z4
 	CMPQ      8(SP), $+0
-	JNE       through18
+	JNE       through14
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
-	JMP       stored19
 
-through18:
-	VMOVNTDQ Z0, (DI)(AX*1)
-	VMOVNTDQ Z4, (SI)(AX*1)
-
-stored19:
+stored15:
 	ADDQ $0x00000040, AX
 
 next02:
@@ -350,27 +196,22 @@ next02:
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
 	CMPQ       (SP), $+0
-	JEQ        begin21
-	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run22
-
-begin21:
+	JNE        carry18
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
 
-run22:
+run17:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run23:
+run19:
 	TESTQ R12, R12
-	JEQ   disks24
+	JEQ   disks20
 
-disk25:
+disk21:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -381,11 +222,164 @@ disk25:
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
 	DECQ       R12
-	JNE        disk25
+	JNE        disk21
 
-disks24:
-	TESTQ   R14, R14
-	JLT     finish26
+disks20:
+	TESTQ    R14, R14
+	JGE      lost22
+	VPXORQ   Z14, Z4, Z4
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end23
+	SFENCE
+
+end23:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 (SI)(AX*1), Z4
+	JMP       run04
+
+wide08:
+	TESTQ      $+1, R12
+	JEQ        skip24
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+
+skip24:
+	TESTQ      $+2, R12
+	JEQ        skip25
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip25:
+	TESTQ      $+4, R12
+	JEQ        skip26
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip26:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight27:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	DECQ       R12
+	JNE        eight27
+	JMP        disks07
+
+lost13:
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -393,21 +387,27 @@ disks24:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run23
+	JMP     run06
 
-finish26:
-	VPXORQ   Z14, Z4, Z4
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
+through14:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+	JMP      stored15
 
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end29
-	SFENCE
+carry18:
+	VMOVDQU8.Z (DI)(AX*1), K1, Z0
+	VMOVDQU8.Z (SI)(AX*1), K1, Z4
+	JMP        run17
 
-end29:
-	VZEROUPPER
-	RET
+lost22:
+	SUBQ    $+24, BX
+	VPSHUFB Z4, Z15, Z12
+	VPADDB  Z4, Z4, Z4
+	VPXORQ  Z12, Z4, Z4
+	MOVQ    R14, R12
+	MOVQ    R15, R14
+	MOVQ    $-1, R15
+	JMP     run19
 
 DATA polynomial<>+0(SB)/8, $0x1d1d1d1d1d1d1d1d
 GLOBL polynomial<>(SB), RODATA|NOPTR, $8
@@ -447,9 +447,9 @@ visit03:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	CMPQ       data_len+56(FP), $+16
-	JGT        wide07
+	JGT        wide06
 	TESTQ      $+1, R12
-	JEQ        skip08
+	JEQ        skip07
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -458,9 +458,39 @@ visit03:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
 
-skip08:
+skip07:
 	TESTQ      $+2, R12
+	JEQ        skip08
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip08:
+	TESTQ      $+4, R12
 	JEQ        skip09
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -476,40 +506,10 @@ skip08:
 	VPTERNLOGD $0x96, (R13), Z12, Z4
 
 skip09:
-	TESTQ      $+4, R12
-	JEQ        skip10
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	ADDQ       AX, R13
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	ADDQ       AX, R13
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -563,143 +563,9 @@ eight11:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
 	DECQ       R12
-	JNE        eight11
-	JMP        disks06
+	JNE        eight10
 
-wide07:
-	TESTQ      $+1, R12
-	JEQ        skip12
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	VPXORQ     (CX), Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (CX), Z12, Z4
-
-skip12:
-	TESTQ      $+2, R12
-	JEQ        skip13
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-
-skip13:
-	TESTQ      $+4, R12
-	JEQ        skip14
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-
-skip14:
-	SHRQ $0x03, R12
-	JEQ  disks06
-
-eight15:
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	DECQ       R12
-	JNE        eight15
-
-disks06:
+disks05:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -736,9 +602,9 @@ next02:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks19
+	JEQ        disks13
 
-disk20:
+disk14:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -749,9 +615,9 @@ disk20:
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
 	DECQ       R12
-	JNE        disk20
+	JNE        disk14
 
-disks19:
+disks13:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -772,6 +638,140 @@ disks19:
 done01:
 	VZEROUPPER
 	RET
+
+wide06:
+	TESTQ      $+1, R12
+	JEQ        skip15
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+
+skip15:
+	TESTQ      $+2, R12
+	JEQ        skip16
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip16:
+	TESTQ      $+4, R12
+	JEQ        skip17
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+
+skip17:
+	SHRQ $0x03, R12
+	JEQ  disks05
+
+eight18:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	DECQ       R12
+	JNE        eight18
+	JMP        disks05
 
 DATA nibbles<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL nibbles<>(SB), RODATA|NOPTR, $8
@@ -810,14 +810,7 @@ TEXT ·syndromeAVX512x2(SB), $16-80
 visit03:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin04
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 (SI)(AX*1), Z4
-	VMOVDQU64 64(DI)(AX*1), Z1
-	VMOVDQU64 64(SI)(AX*1), Z5
-	JMP       run05
-
-begin04:
+	JNE       carry05
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
@@ -825,7 +818,7 @@ begin04:
 	VMOVDQU64 64(CX)(AX*1), Z1
 	VMOVDQA64 Z1, Z5
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -1009,11 +1002,136 @@ eight12:
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 	DECQ       R12
 	JNE        eight12
-	JMP        disks07
+
+disks07:
+	TESTQ     R14, R14
+	JGE       lost13
+	VPXORQ    Z14, Z4, Z4
+	VPXORQ    Z14, Z5, Z5
+	CMPQ      8(SP), $+0
+	JNE       through14
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	VMOVDQU64 Z5, 64(SI)(AX*1)
+
+stored15:
+	ADDQ $0x00000080, AX
+
+next02:
+	LEAQ 128(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 64 bytes
+	JMP next16
+
+visit17:
+	MOVQ      R8, BX
+	CMPQ      (SP), $+0
+	JNE       carry19
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	VMOVDQU64 (CX)(AX*1), Z0
+	VMOVDQA64 Z0, Z4
+
+run18:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run20:
+	TESTQ R12, R12
+	JEQ   disks21
+
+disk22:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	DECQ       R12
+	JNE        disk22
+
+disks21:
+	TESTQ     R14, R14
+	JGE       lost23
+	VPXORQ    Z14, Z4, Z4
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	ADDQ      $0x00000040, AX
+
+next16:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit17
+
+	// What is left, masked
+	CMPQ       AX, DX
+	JEQ        done01
+	MOVL       AX, CX
+	SUBL       DX, CX
+	MOVQ       $-1, R12
+	SHRQ       CL, R12
+	KMOVQ      R12, K1
+	MOVQ       R8, BX
+	CMPQ       (SP), $+0
+	JNE        carry26
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU8.Z (CX)(AX*1), K1, Z0
+	VMOVDQA64  Z0, Z4
+
+run25:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run27:
+	TESTQ R12, R12
+	JEQ   disks28
+
+disk29:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk29
+
+disks28:
+	TESTQ    R14, R14
+	JGE      lost30
+	VPXORQ   Z14, Z4, Z4
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end31
+	SFENCE
+
+end31:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 (SI)(AX*1), Z4
+	VMOVDQU64 64(DI)(AX*1), Z1
+	VMOVDQU64 64(SI)(AX*1), Z5
+	JMP       run04
 
 wide08:
 	TESTQ      $+1, R12
-	JEQ        skip13
+	JEQ        skip32
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1028,9 +1146,9 @@ wide08:
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(CX), Z13, Z5
 
-skip13:
+skip32:
 	TESTQ      $+2, R12
-	JEQ        skip14
+	JEQ        skip33
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -1057,9 +1175,9 @@ skip13:
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 
-skip14:
+skip33:
 	TESTQ      $+4, R12
-	JEQ        skip15
+	JEQ        skip34
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -1111,11 +1229,11 @@ skip14:
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 
-skip15:
+skip34:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight16:
+eight35:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -1217,11 +1335,10 @@ eight16:
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 	DECQ       R12
-	JNE        eight16
+	JNE        eight35
+	JMP        disks07
 
-disks07:
-	TESTQ   R14, R14
-	JLT     finish17
+lost13:
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -1234,71 +1351,19 @@ disks07:
 	MOVQ    $-1, R15
 	JMP     run06
 
-finish17:
-	VPXORQ    Z14, Z4, Z4
-	VPXORQ    Z14, Z5, Z5
-	CMPQ      8(SP), $+0
-	JNE       through18
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	VMOVDQU64 Z5, 64(SI)(AX*1)
-	JMP       stored19
-
-through18:
+through14:
 	VMOVNTDQ Z0, (DI)(AX*1)
 	VMOVNTDQ Z1, 64(DI)(AX*1)
 	VMOVNTDQ Z4, (SI)(AX*1)
 	VMOVNTDQ Z5, 64(SI)(AX*1)
+	JMP      stored15
 
-stored19:
-	ADDQ $0x00000080, AX
-
-next02:
-	LEAQ 128(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 64 bytes
-	JMP next20
-
-visit21:
-	MOVQ      R8, BX
-	CMPQ      (SP), $+0
-	JEQ       begin22
+carry19:
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run23
+	JMP       run18
 
-begin22:
-	MOVQ      (BX), CX
-	SUBQ      $+24, BX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-
-run23:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run24:
-	TESTQ R12, R12
-	JEQ   disks25
-
-disk26:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	VPXORQ     (CX), Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (CX), Z12, Z4
-	DECQ       R12
-	JNE        disk26
-
-disks25:
-	TESTQ   R14, R14
-	JLT     finish27
+lost23:
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -1306,65 +1371,14 @@ disks25:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run24
+	JMP     run20
 
-finish27:
-	VPXORQ    Z14, Z4, Z4
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	ADDQ      $0x00000040, AX
-
-next20:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit21
-
-	// What is left, masked
-	CMPQ       AX, DX
-	JEQ        done01
-	MOVL       AX, CX
-	SUBL       DX, CX
-	MOVQ       $-1, R12
-	SHRQ       CL, R12
-	KMOVQ      R12, K1
-	MOVQ       R8, BX
-	CMPQ       (SP), $+0
-	JEQ        begin31
+carry26:
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run32
+	JMP        run25
 
-begin31:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
-
-run32:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run33:
-	TESTQ R12, R12
-	JEQ   disks34
-
-disk35:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	VMOVDQU8.Z (CX), K1, Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPXORQ     Z12, Z4, Z4
-	VPXORQ     Z8, Z4, Z4
-	DECQ       R12
-	JNE        disk35
-
-disks34:
-	TESTQ   R14, R14
-	JLT     finish36
+lost30:
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -1372,21 +1386,7 @@ disks34:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run33
-
-finish36:
-	VPXORQ   Z14, Z4, Z4
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
-
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end39
-	SFENCE
-
-end39:
-	VZEROUPPER
-	RET
+	JMP     run27
 
 // func xorSyndromeAVX512x2(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
@@ -1425,9 +1425,9 @@ visit03:
 	VMOVDQA64  Z1, Z5
 	MOVQ       R9, R12
 	CMPQ       data_len+56(FP), $+16
-	JGT        wide07
+	JGT        wide06
 	TESTQ      $+1, R12
-	JEQ        skip08
+	JEQ        skip07
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1440,9 +1440,55 @@ visit03:
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(CX), Z13, Z5
 
-skip08:
+skip07:
 	TESTQ      $+2, R12
+	JEQ        skip08
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+
+skip08:
+	TESTQ      $+4, R12
 	JEQ        skip09
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -1466,56 +1512,10 @@ skip08:
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 
 skip09:
-	TESTQ      $+4, R12
-	JEQ        skip10
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	ADDQ       AX, R13
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	ADDQ       AX, R13
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -1601,218 +1601,9 @@ eight11:
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
 	DECQ       R12
-	JNE        eight11
-	JMP        disks06
+	JNE        eight10
 
-wide07:
-	TESTQ      $+1, R12
-	JEQ        skip12
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	VPXORQ     (CX), Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (CX), Z12, Z4
-	VPXORQ     64(CX), Z1, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(CX), Z13, Z5
-
-skip12:
-	TESTQ      $+2, R12
-	JEQ        skip13
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-
-skip13:
-	TESTQ      $+4, R12
-	JEQ        skip14
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-
-skip14:
-	SHRQ $0x03, R12
-	JEQ  disks06
-
-eight15:
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 128(CX)
-	PREFETCHT0 192(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 128(R13)
-	PREFETCHT0 192(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	DECQ       R12
-	JNE        eight15
-
-disks06:
+disks05:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -1846,9 +1637,9 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next16
+	JMP next11
 
-visit17:
+visit12:
 	MOVQ      R8, BX
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
@@ -1856,9 +1647,9 @@ visit17:
 	VMOVDQA64 Z0, Z4
 	MOVQ      R9, R12
 	TESTQ     R12, R12
-	JEQ       disks20
+	JEQ       disks14
 
-disk21:
+disk15:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1867,9 +1658,9 @@ disk21:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
 	DECQ       R12
-	JNE        disk21
+	JNE        disk15
 
-disks20:
+disks14:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -1886,10 +1677,10 @@ disks20:
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
 
-next16:
+next11:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit17
+	JLE  visit12
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -1906,9 +1697,9 @@ next16:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks25
+	JEQ        disks18
 
-disk26:
+disk19:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -1919,9 +1710,9 @@ disk26:
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
 	DECQ       R12
-	JNE        disk26
+	JNE        disk19
 
-disks25:
+disks18:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -1942,6 +1733,215 @@ disks25:
 done01:
 	VZEROUPPER
 	RET
+
+wide06:
+	TESTQ      $+1, R12
+	JEQ        skip20
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	VPXORQ     64(CX), Z1, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+
+skip20:
+	TESTQ      $+2, R12
+	JEQ        skip21
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+
+skip21:
+	TESTQ      $+4, R12
+	JEQ        skip22
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+
+skip22:
+	SHRQ $0x03, R12
+	JEQ  disks05
+
+eight23:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 128(CX)
+	PREFETCHT0 192(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	DECQ       R12
+	JNE        eight23
+	JMP        disks05
 
 // func syndromeAVX512x4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
@@ -1977,18 +1977,7 @@ TEXT ·syndromeAVX512x4(SB), $16-80
 visit03:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin04
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 (SI)(AX*1), Z4
-	VMOVDQU64 64(DI)(AX*1), Z1
-	VMOVDQU64 64(SI)(AX*1), Z5
-	VMOVDQU64 128(DI)(AX*1), Z2
-	VMOVDQU64 128(SI)(AX*1), Z6
-	VMOVDQU64 192(DI)(AX*1), Z3
-	VMOVDQU64 192(SI)(AX*1), Z7
-	JMP       run05
-
-begin04:
+	JNE       carry05
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
@@ -2000,7 +1989,7 @@ begin04:
 	VMOVDQU64 192(CX)(AX*1), Z3
 	VMOVDQA64 Z3, Z7
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -2304,11 +2293,146 @@ eight12:
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 	DECQ       R12
 	JNE        eight12
-	JMP        disks07
+
+disks07:
+	TESTQ     R14, R14
+	JGE       lost13
+	VPXORQ    Z14, Z4, Z4
+	VPXORQ    Z14, Z5, Z5
+	VPXORQ    Z14, Z6, Z6
+	VPXORQ    Z14, Z7, Z7
+	CMPQ      8(SP), $+0
+	JNE       through14
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	VMOVDQU64 Z2, 128(DI)(AX*1)
+	VMOVDQU64 Z3, 192(DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	VMOVDQU64 Z5, 64(SI)(AX*1)
+	VMOVDQU64 Z6, 128(SI)(AX*1)
+	VMOVDQU64 Z7, 192(SI)(AX*1)
+
+stored15:
+	ADDQ $0x00000100, AX
+
+next02:
+	LEAQ 256(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 64 bytes
+	JMP next16
+
+visit17:
+	MOVQ      R8, BX
+	CMPQ      (SP), $+0
+	JNE       carry19
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	VMOVDQU64 (CX)(AX*1), Z0
+	VMOVDQA64 Z0, Z4
+
+run18:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run20:
+	TESTQ R12, R12
+	JEQ   disks21
+
+disk22:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	DECQ       R12
+	JNE        disk22
+
+disks21:
+	TESTQ     R14, R14
+	JGE       lost23
+	VPXORQ    Z14, Z4, Z4
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	ADDQ      $0x00000040, AX
+
+next16:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit17
+
+	// What is left, masked
+	CMPQ       AX, DX
+	JEQ        done01
+	MOVL       AX, CX
+	SUBL       DX, CX
+	MOVQ       $-1, R12
+	SHRQ       CL, R12
+	KMOVQ      R12, K1
+	MOVQ       R8, BX
+	CMPQ       (SP), $+0
+	JNE        carry26
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU8.Z (CX)(AX*1), K1, Z0
+	VMOVDQA64  Z0, Z4
+
+run25:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run27:
+	TESTQ R12, R12
+	JEQ   disks28
+
+disk29:
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	VMOVDQU8.Z (CX), K1, Z8
+	VPXORQ     Z8, Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPXORQ     Z12, Z4, Z4
+	VPXORQ     Z8, Z4, Z4
+	DECQ       R12
+	JNE        disk29
+
+disks28:
+	TESTQ    R14, R14
+	JGE      lost30
+	VPXORQ   Z14, Z4, Z4
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end31
+	SFENCE
+
+end31:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 (SI)(AX*1), Z4
+	VMOVDQU64 64(DI)(AX*1), Z1
+	VMOVDQU64 64(SI)(AX*1), Z5
+	VMOVDQU64 128(DI)(AX*1), Z2
+	VMOVDQU64 128(SI)(AX*1), Z6
+	VMOVDQU64 192(DI)(AX*1), Z3
+	VMOVDQU64 192(SI)(AX*1), Z7
+	JMP       run04
 
 wide08:
 	TESTQ      $+1, R12
-	JEQ        skip13
+	JEQ        skip32
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -2333,9 +2457,9 @@ wide08:
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(CX), Z13, Z7
 
-skip13:
+skip32:
 	TESTQ      $+2, R12
-	JEQ        skip14
+	JEQ        skip33
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -2382,9 +2506,9 @@ skip13:
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 
-skip14:
+skip33:
 	TESTQ      $+4, R12
-	JEQ        skip15
+	JEQ        skip34
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -2476,11 +2600,11 @@ skip14:
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 
-skip15:
+skip34:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight16:
+eight35:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -2662,11 +2786,10 @@ eight16:
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 	DECQ       R12
-	JNE        eight16
+	JNE        eight35
+	JMP        disks07
 
-disks07:
-	TESTQ   R14, R14
-	JLT     finish17
+lost13:
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -2685,24 +2808,7 @@ disks07:
 	MOVQ    $-1, R15
 	JMP     run06
 
-finish17:
-	VPXORQ    Z14, Z4, Z4
-	VPXORQ    Z14, Z5, Z5
-	VPXORQ    Z14, Z6, Z6
-	VPXORQ    Z14, Z7, Z7
-	CMPQ      8(SP), $+0
-	JNE       through18
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	VMOVDQU64 Z5, 64(SI)(AX*1)
-	VMOVDQU64 Z6, 128(SI)(AX*1)
-	VMOVDQU64 Z7, 192(SI)(AX*1)
-	JMP       stored19
-
-through18:
+through14:
 	VMOVNTDQ Z0, (DI)(AX*1)
 	VMOVNTDQ Z1, 64(DI)(AX*1)
 	VMOVNTDQ Z2, 128(DI)(AX*1)
@@ -2711,55 +2817,14 @@ through18:
 	VMOVNTDQ Z5, 64(SI)(AX*1)
 	VMOVNTDQ Z6, 128(SI)(AX*1)
 	VMOVNTDQ Z7, 192(SI)(AX*1)
+	JMP      stored15
 
-stored19:
-	ADDQ $0x00000100, AX
-
-next02:
-	LEAQ 256(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 64 bytes
-	JMP next20
-
-visit21:
-	MOVQ      R8, BX
-	CMPQ      (SP), $+0
-	JEQ       begin22
+carry19:
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run23
+	JMP       run18
 
-begin22:
-	MOVQ      (BX), CX
-	SUBQ      $+24, BX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-
-run23:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run24:
-	TESTQ R12, R12
-	JEQ   disks25
-
-disk26:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	VPXORQ     (CX), Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (CX), Z12, Z4
-	DECQ       R12
-	JNE        disk26
-
-disks25:
-	TESTQ   R14, R14
-	JLT     finish27
+lost23:
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -2767,65 +2832,14 @@ disks25:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run24
+	JMP     run20
 
-finish27:
-	VPXORQ    Z14, Z4, Z4
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	ADDQ      $0x00000040, AX
-
-next20:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit21
-
-	// What is left, masked
-	CMPQ       AX, DX
-	JEQ        done01
-	MOVL       AX, CX
-	SUBL       DX, CX
-	MOVQ       $-1, R12
-	SHRQ       CL, R12
-	KMOVQ      R12, K1
-	MOVQ       R8, BX
-	CMPQ       (SP), $+0
-	JEQ        begin31
+carry26:
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run32
+	JMP        run25
 
-begin31:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
-
-run32:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run33:
-	TESTQ R12, R12
-	JEQ   disks34
-
-disk35:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	VMOVDQU8.Z (CX), K1, Z8
-	VPXORQ     Z8, Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPXORQ     Z12, Z4, Z4
-	VPXORQ     Z8, Z4, Z4
-	DECQ       R12
-	JNE        disk35
-
-disks34:
-	TESTQ   R14, R14
-	JLT     finish36
+lost30:
 	SUBQ    $+24, BX
 	VPSHUFB Z4, Z15, Z12
 	VPADDB  Z4, Z4, Z4
@@ -2833,21 +2847,7 @@ disks34:
 	MOVQ    R14, R12
 	MOVQ    R15, R14
 	MOVQ    $-1, R15
-	JMP     run33
-
-finish36:
-	VPXORQ   Z14, Z4, Z4
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
-
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end39
-	SFENCE
-
-end39:
-	VZEROUPPER
-	RET
+	JMP     run27
 
 // func xorSyndromeAVX512x4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
@@ -2890,9 +2890,9 @@ visit03:
 	VMOVDQA64  Z3, Z7
 	MOVQ       R9, R12
 	CMPQ       data_len+56(FP), $+16
-	JGT        wide07
+	JGT        wide06
 	TESTQ      $+1, R12
-	JEQ        skip08
+	JEQ        skip07
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -2913,9 +2913,87 @@ visit03:
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(CX), Z13, Z7
 
-skip08:
+skip07:
 	TESTQ      $+2, R12
+	JEQ        skip08
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+
+skip08:
+	TESTQ      $+4, R12
 	JEQ        skip09
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	ADDQ       AX, R13
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -2955,88 +3033,10 @@ skip08:
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 
 skip09:
-	TESTQ      $+4, R12
-	JEQ        skip10
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	ADDQ       AX, R13
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, 128(R13), Z12, Z6
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	ADDQ       AX, R13
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, 128(R13), Z12, Z6
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
 	SUBQ       $+48, BX
@@ -3186,368 +3186,9 @@ eight11:
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
 	DECQ       R12
-	JNE        eight11
-	JMP        disks06
+	JNE        eight10
 
-wide07:
-	TESTQ      $+1, R12
-	JEQ        skip12
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	VPXORQ     (CX), Z0, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (CX), Z12, Z4
-	VPXORQ     64(CX), Z1, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(CX), Z13, Z5
-	VPXORQ     128(CX), Z2, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, 128(CX), Z12, Z6
-	VPXORQ     192(CX), Z3, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, 192(CX), Z13, Z7
-
-skip12:
-	TESTQ      $+2, R12
-	JEQ        skip13
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, 128(R13), Z12, Z6
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-
-skip13:
-	TESTQ      $+4, R12
-	JEQ        skip14
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, 128(R13), Z12, Z6
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, 128(R13), Z12, Z6
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-
-skip14:
-	SHRQ $0x03, R12
-	JEQ  disks06
-
-eight15:
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, 128(R13), Z12, Z6
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, 128(R13), Z12, Z6
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, 128(R13), Z12, Z6
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, Z8, Z12, Z4
-	VPSHUFB    Z4, Z15, Z12
-	VPADDB     Z4, Z4, Z4
-	VPTERNLOGD $0x96, (R13), Z12, Z4
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, Z9, Z13, Z5
-	VPSHUFB    Z5, Z15, Z13
-	VPADDB     Z5, Z5, Z5
-	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, Z10, Z12, Z6
-	VPSHUFB    Z6, Z15, Z12
-	VPADDB     Z6, Z6, Z6
-	VPTERNLOGD $0x96, 128(R13), Z12, Z6
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, Z11, Z13, Z7
-	VPSHUFB    Z7, Z15, Z13
-	VPADDB     Z7, Z7, Z7
-	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	DECQ       R12
-	JNE        eight15
-
-disks06:
+disks05:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -3603,9 +3244,9 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next16
+	JMP next11
 
-visit17:
+visit12:
 	MOVQ      R8, BX
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
@@ -3613,9 +3254,9 @@ visit17:
 	VMOVDQA64 Z0, Z4
 	MOVQ      R9, R12
 	TESTQ     R12, R12
-	JEQ       disks20
+	JEQ       disks14
 
-disk21:
+disk15:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -3624,9 +3265,9 @@ disk21:
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
 	DECQ       R12
-	JNE        disk21
+	JNE        disk15
 
-disks20:
+disks14:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -3643,10 +3284,10 @@ disks20:
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
 
-next16:
+next11:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit17
+	JLE  visit12
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -3663,9 +3304,9 @@ next16:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks25
+	JEQ        disks18
 
-disk26:
+disk19:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
@@ -3676,9 +3317,9 @@ disk26:
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
 	DECQ       R12
-	JNE        disk26
+	JNE        disk19
 
-disks25:
+disks18:
 	VBROADCASTI32X4 (R10), Z9
 	VBROADCASTI32X4 16(R10), Z10
 	VPBROADCASTQ    nibbles<>+0(SB), Z11
@@ -3699,6 +3340,365 @@ disks25:
 done01:
 	VZEROUPPER
 	RET
+
+wide06:
+	TESTQ      $+1, R12
+	JEQ        skip20
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	VPXORQ     (CX), Z0, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (CX), Z12, Z4
+	VPXORQ     64(CX), Z1, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+	VPXORQ     128(CX), Z2, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(CX), Z12, Z6
+	VPXORQ     192(CX), Z3, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(CX), Z13, Z7
+
+skip20:
+	TESTQ      $+2, R12
+	JEQ        skip21
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+
+skip21:
+	TESTQ      $+4, R12
+	JEQ        skip22
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+
+skip22:
+	SHRQ $0x03, R12
+	JEQ  disks05
+
+eight23:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, Z8, Z12, Z4
+	VPSHUFB    Z4, Z15, Z12
+	VPADDB     Z4, Z4, Z4
+	VPTERNLOGD $0x96, (R13), Z12, Z4
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, Z9, Z13, Z5
+	VPSHUFB    Z5, Z15, Z13
+	VPADDB     Z5, Z5, Z5
+	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, Z10, Z12, Z6
+	VPSHUFB    Z6, Z15, Z12
+	VPADDB     Z6, Z6, Z6
+	VPTERNLOGD $0x96, 128(R13), Z12, Z6
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, Z11, Z13, Z7
+	VPSHUFB    Z7, Z15, Z13
+	VPADDB     Z7, Z7, Z7
+	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	DECQ       R12
+	JNE        eight23
+	JMP        disks05
 
 // func parityAVX512(p []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, MMX+
@@ -3728,14 +3728,7 @@ TEXT ·parityAVX512(SB), $8-56
 visit03:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin04
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 64(DI)(AX*1), Z1
-	VMOVDQU64 128(DI)(AX*1), Z2
-	VMOVDQU64 192(DI)(AX*1), Z3
-	JMP       run05
-
-begin04:
+	JNE       carry05
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
@@ -3743,7 +3736,7 @@ begin04:
 	VMOVDQU64 128(CX)(AX*1), Z2
 	VMOVDQU64 192(CX)(AX*1), Z3
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -3867,196 +3860,10 @@ eight12:
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
 	DECQ       R12
 	JNE        eight12
-	JMP        disks07
-
-wide08:
-	TESTQ      $+1, R12
-	JEQ        skip13
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	VPXORQ     (CX), Z0, Z0
-	VPXORQ     64(CX), Z1, Z1
-	VPXORQ     128(CX), Z2, Z2
-	VPXORQ     192(CX), Z3, Z3
-
-skip13:
-	TESTQ      $+2, R12
-	JEQ        skip14
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-
-skip14:
-	TESTQ      $+4, R12
-	JEQ        skip15
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-
-skip15:
-	SHRQ $0x03, R12
-	JEQ  disks07
-
-eight16:
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
-	ADDQ       AX, CX
-	PREFETCHT0 256(CX)
-	PREFETCHT0 320(CX)
-	PREFETCHT0 384(CX)
-	PREFETCHT0 448(CX)
-	ADDQ       AX, R13
-	PREFETCHT0 256(R13)
-	PREFETCHT0 320(R13)
-	PREFETCHT0 384(R13)
-	PREFETCHT0 448(R13)
-	VMOVDQU64  (CX), Z8
-	VPTERNLOGD $0x96, (R13), Z8, Z0
-	VMOVDQU64  64(CX), Z9
-	VPTERNLOGD $0x96, 64(R13), Z9, Z1
-	VMOVDQU64  128(CX), Z10
-	VPTERNLOGD $0x96, 128(R13), Z10, Z2
-	VMOVDQU64  192(CX), Z11
-	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	DECQ       R12
-	JNE        eight16
 
 disks07:
-	TESTQ R14, R14
-	JLT   finish17
-	SUBQ  $+24, BX
-	MOVQ  R14, R12
-	MOVQ  R15, R14
-	MOVQ  $-1, R15
-	JMP   run06
-
-finish17:
+	TESTQ     R14, R14
+	JGE       lost13
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z1, 64(DI)(AX*1)
 	VMOVDQU64 Z2, 128(DI)(AX*1)
@@ -4069,54 +3876,43 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next18
+	JMP next14
 
-visit19:
+visit15:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin20
-	VMOVDQU64 (DI)(AX*1), Z0
-	JMP       run21
-
-begin20:
+	JNE       carry17
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 
-run21:
+run16:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run22:
+run18:
 	TESTQ R12, R12
-	JEQ   disks23
+	JEQ   disks19
 
-disk24:
+disk20:
 	MOVQ   (BX), CX
 	SUBQ   $+24, BX
 	ADDQ   AX, CX
 	VPXORQ (CX), Z0, Z0
 	DECQ   R12
-	JNE    disk24
+	JNE    disk20
 
-disks23:
-	TESTQ R14, R14
-	JLT   finish25
-	SUBQ  $+24, BX
-	MOVQ  R14, R12
-	MOVQ  R15, R14
-	MOVQ  $-1, R15
-	JMP   run22
-
-finish25:
+disks19:
+	TESTQ     R14, R14
+	JGE       lost21
 	VMOVDQU64 Z0, (DI)(AX*1)
 	ADDQ      $0x00000040, AX
 
-next18:
+next14:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit19
+	JLE  visit15
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -4128,48 +3924,252 @@ next18:
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
 	CMPQ       (SP), $+0
-	JEQ        begin27
-	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	JMP        run28
-
-begin27:
+	JNE        carry24
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 
-run28:
+run23:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run29:
+run25:
 	TESTQ R12, R12
-	JEQ   disks30
+	JEQ   disks26
 
-disk31:
+disk27:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
 	DECQ       R12
-	JNE        disk31
+	JNE        disk27
 
-disks30:
-	TESTQ R14, R14
-	JLT   finish32
-	SUBQ  $+24, BX
-	MOVQ  R14, R12
-	MOVQ  R15, R14
-	MOVQ  $-1, R15
-	JMP   run29
-
-finish32:
+disks26:
+	TESTQ    R14, R14
+	JGE      lost28
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 
 done01:
 	VZEROUPPER
 	RET
+
+carry05:
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 64(DI)(AX*1), Z1
+	VMOVDQU64 128(DI)(AX*1), Z2
+	VMOVDQU64 192(DI)(AX*1), Z3
+	JMP       run04
+
+wide08:
+	TESTQ      $+1, R12
+	JEQ        skip29
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	VPXORQ     (CX), Z0, Z0
+	VPXORQ     64(CX), Z1, Z1
+	VPXORQ     128(CX), Z2, Z2
+	VPXORQ     192(CX), Z3, Z3
+
+skip29:
+	TESTQ      $+2, R12
+	JEQ        skip30
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+
+skip30:
+	TESTQ      $+4, R12
+	JEQ        skip31
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+
+skip31:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight32:
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	MOVQ       (BX), CX
+	MOVQ       -24(BX), R13
+	SUBQ       $+48, BX
+	ADDQ       AX, CX
+	PREFETCHT0 256(CX)
+	PREFETCHT0 320(CX)
+	PREFETCHT0 384(CX)
+	PREFETCHT0 448(CX)
+	ADDQ       AX, R13
+	PREFETCHT0 256(R13)
+	PREFETCHT0 320(R13)
+	PREFETCHT0 384(R13)
+	PREFETCHT0 448(R13)
+	VMOVDQU64  (CX), Z8
+	VPTERNLOGD $0x96, (R13), Z8, Z0
+	VMOVDQU64  64(CX), Z9
+	VPTERNLOGD $0x96, 64(R13), Z9, Z1
+	VMOVDQU64  128(CX), Z10
+	VPTERNLOGD $0x96, 128(R13), Z10, Z2
+	VMOVDQU64  192(CX), Z11
+	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	DECQ       R12
+	JNE        eight32
+	JMP        disks07
+
+lost13:
+	SUBQ $+24, BX
+	MOVQ R14, R12
+	MOVQ R15, R14
+	MOVQ $-1, R15
+	JMP  run06
+
+carry17:
+	VMOVDQU64 (DI)(AX*1), Z0
+	JMP       run16
+
+lost21:
+	SUBQ $+24, BX
+	MOVQ R14, R12
+	MOVQ R15, R14
+	MOVQ $-1, R15
+	JMP  run18
+
+carry24:
+	VMOVDQU8.Z (DI)(AX*1), K1, Z0
+	JMP        run23
+
+lost28:
+	SUBQ $+24, BX
+	MOVQ R14, R12
+	MOVQ R15, R14
+	MOVQ $-1, R15
+	JMP  run25
 
 // func recoverDataAVX512(x []byte, y []byte, p []byte, q []byte, a *product, b *product)
 // Requires: AVX, AVX512BW, AVX512F

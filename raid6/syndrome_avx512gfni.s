@@ -38,18 +38,13 @@ TEXT ·syndromeAVX512GFNIx1(SB), $16-80
 visit03:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin04
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run05
-
-begin04:
+	JNE       carry05
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
 	VMOVDQA64 Z0, Z4
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -151,141 +146,16 @@ eight12:
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	DECQ           R12
 	JNE            eight12
-	JMP            disks07
-
-wide08:
-	TESTQ          $+1, R12
-	JEQ            skip13
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-
-skip13:
-	TESTQ          $+2, R12
-	JEQ            skip14
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-
-skip14:
-	TESTQ          $+4, R12
-	JEQ            skip15
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-
-skip15:
-	SHRQ $0x03, R12
-	JEQ  disks07
-
-eight16:
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	DECQ           R12
-	JNE            eight16
 
 disks07:
-	TESTQ          R14, R14
-	JLT            finish17
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run06
-
-finish17:
+	TESTQ     R14, R14
+	JGE       lost13
 	CMPQ      8(SP), $+0
-	JNE       through18
+	JNE       through14
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
-	JMP       stored19
 
-through18:
-	VMOVNTDQ Z0, (DI)(AX*1)
-	VMOVNTDQ Z4, (SI)(AX*1)
-
-stored19:
+stored15:
 	ADDQ $0x00000040, AX
 
 next02:
@@ -303,27 +173,22 @@ next02:
 	KMOVQ      R12, K1
 	MOVQ       R8, BX
 	CMPQ       (SP), $+0
-	JEQ        begin21
-	VMOVDQU8.Z (DI)(AX*1), K1, Z0
-	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run22
-
-begin21:
+	JNE        carry18
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
 	VMOVDQA64  Z0, Z4
 
-run22:
+run17:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
 
-run23:
+run19:
 	TESTQ R12, R12
-	JEQ   disks24
+	JEQ   disks20
 
-disk25:
+disk21:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -332,30 +197,165 @@ disk25:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
 	DECQ           R12
-	JNE            disk25
+	JNE            disk21
 
-disks24:
-	TESTQ          R14, R14
-	JLT            finish26
-	SUBQ           $+24, BX
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	MOVQ           R14, R12
-	MOVQ           R15, R14
-	MOVQ           $-1, R15
-	JMP            run23
-
-finish26:
+disks20:
+	TESTQ    R14, R14
+	JGE      lost22
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
 
 done01:
 	CMPQ 8(SP), $+0
-	JEQ  end29
+	JEQ  end23
 	SFENCE
 
-end29:
+end23:
 	VZEROUPPER
 	RET
+
+carry05:
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 (SI)(AX*1), Z4
+	JMP       run04
+
+wide08:
+	TESTQ          $+1, R12
+	JEQ            skip24
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+
+skip24:
+	TESTQ          $+2, R12
+	JEQ            skip25
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+
+skip25:
+	TESTQ          $+4, R12
+	JEQ            skip26
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+
+skip26:
+	SHRQ $0x03, R12
+	JEQ  disks07
+
+eight27:
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	DECQ           R12
+	JNE            eight27
+	JMP            disks07
+
+lost13:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run06
+
+through14:
+	VMOVNTDQ Z0, (DI)(AX*1)
+	VMOVNTDQ Z4, (SI)(AX*1)
+	JMP      stored15
+
+carry18:
+	VMOVDQU8.Z (DI)(AX*1), K1, Z0
+	VMOVDQU8.Z (SI)(AX*1), K1, Z4
+	JMP        run17
+
+lost22:
+	SUBQ           $+24, BX
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	MOVQ           R14, R12
+	MOVQ           R15, R14
+	MOVQ           $-1, R15
+	JMP            run19
 
 DATA double<>+0(SB)/8, $0x8001828488102040
 GLOBL double<>(SB), RODATA|NOPTR, $8
@@ -398,9 +398,9 @@ visit03:
 	VMOVDQA64      Z0, Z4
 	MOVQ           R9, R12
 	CMPQ           data_len+56(FP), $+16
-	JGT            wide07
+	JGT            wide06
 	TESTQ          $+1, R12
-	JEQ            skip08
+	JEQ            skip07
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -408,9 +408,33 @@ visit03:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
 
-skip08:
+skip07:
 	TESTQ          $+2, R12
+	JEQ            skip08
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+
+skip08:
+	TESTQ          $+4, R12
 	JEQ            skip09
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -423,34 +447,10 @@ skip08:
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
 
 skip09:
-	TESTQ          $+4, R12
-	JEQ            skip10
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	ADDQ           AX, R13
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	ADDQ           AX, R13
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -492,121 +492,9 @@ eight11:
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
 	DECQ           R12
-	JNE            eight11
-	JMP            disks06
+	JNE            eight10
 
-wide07:
-	TESTQ          $+1, R12
-	JEQ            skip12
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-
-skip12:
-	TESTQ          $+2, R12
-	JEQ            skip13
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-
-skip13:
-	TESTQ          $+4, R12
-	JEQ            skip14
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-
-skip14:
-	SHRQ $0x03, R12
-	JEQ  disks06
-
-eight15:
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	DECQ           R12
-	JNE            eight15
-
-disks06:
+disks05:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -635,9 +523,9 @@ next02:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks19
+	JEQ        disks13
 
-disk20:
+disk14:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -646,9 +534,9 @@ disk20:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
 	DECQ           R12
-	JNE            disk20
+	JNE            disk14
 
-disks19:
+disks13:
 	VPBROADCASTQ   32(R10), Z9
 	VMOVDQU8.Z     (DI)(AX*1), K1, Z12
 	VPXORQ         Z12, Z0, Z0
@@ -661,6 +549,118 @@ disks19:
 done01:
 	VZEROUPPER
 	RET
+
+wide06:
+	TESTQ          $+1, R12
+	JEQ            skip15
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+
+skip15:
+	TESTQ          $+2, R12
+	JEQ            skip16
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+
+skip16:
+	TESTQ          $+4, R12
+	JEQ            skip17
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+
+skip17:
+	SHRQ $0x03, R12
+	JEQ  disks05
+
+eight18:
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	DECQ           R12
+	JNE            eight18
+	JMP            disks05
 
 // func syndromeAVX512GFNIx2(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
@@ -696,14 +696,7 @@ TEXT ·syndromeAVX512GFNIx2(SB), $16-80
 visit03:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin04
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 (SI)(AX*1), Z4
-	VMOVDQU64 64(DI)(AX*1), Z1
-	VMOVDQU64 64(SI)(AX*1), Z5
-	JMP       run05
-
-begin04:
+	JNE       carry05
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
@@ -711,7 +704,7 @@ begin04:
 	VMOVDQU64 64(CX)(AX*1), Z1
 	VMOVDQA64 Z1, Z5
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -851,11 +844,129 @@ eight12:
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	DECQ           R12
 	JNE            eight12
-	JMP            disks07
+
+disks07:
+	TESTQ     R14, R14
+	JGE       lost13
+	CMPQ      8(SP), $+0
+	JNE       through14
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	VMOVDQU64 Z5, 64(SI)(AX*1)
+
+stored15:
+	ADDQ $0x00000080, AX
+
+next02:
+	LEAQ 128(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 64 bytes
+	JMP next16
+
+visit17:
+	MOVQ      R8, BX
+	CMPQ      (SP), $+0
+	JNE       carry19
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	VMOVDQU64 (CX)(AX*1), Z0
+	VMOVDQA64 Z0, Z4
+
+run18:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run20:
+	TESTQ R12, R12
+	JEQ   disks21
+
+disk22:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	DECQ           R12
+	JNE            disk22
+
+disks21:
+	TESTQ     R14, R14
+	JGE       lost23
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	ADDQ      $0x00000040, AX
+
+next16:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit17
+
+	// What is left, masked
+	CMPQ       AX, DX
+	JEQ        done01
+	MOVL       AX, CX
+	SUBL       DX, CX
+	MOVQ       $-1, R12
+	SHRQ       CL, R12
+	KMOVQ      R12, K1
+	MOVQ       R8, BX
+	CMPQ       (SP), $+0
+	JNE        carry26
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU8.Z (CX)(AX*1), K1, Z0
+	VMOVDQA64  Z0, Z4
+
+run25:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run27:
+	TESTQ R12, R12
+	JEQ   disks28
+
+disk29:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
+	VPXORQ         Z8, Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk29
+
+disks28:
+	TESTQ    R14, R14
+	JGE      lost30
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end31
+	SFENCE
+
+end31:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 (SI)(AX*1), Z4
+	VMOVDQU64 64(DI)(AX*1), Z1
+	VMOVDQU64 64(SI)(AX*1), Z5
+	JMP       run04
 
 wide08:
 	TESTQ          $+1, R12
-	JEQ            skip13
+	JEQ            skip32
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -868,9 +979,9 @@ wide08:
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
 	VPXORQ         64(CX), Z5, Z5
 
-skip13:
+skip32:
 	TESTQ          $+2, R12
-	JEQ            skip14
+	JEQ            skip33
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -891,9 +1002,9 @@ skip13:
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 
-skip14:
+skip33:
 	TESTQ          $+4, R12
-	JEQ            skip15
+	JEQ            skip34
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -933,11 +1044,11 @@ skip14:
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 
-skip15:
+skip34:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight16:
+eight35:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -1015,11 +1126,10 @@ eight16:
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	DECQ           R12
-	JNE            eight16
+	JNE            eight35
+	JMP            disks07
 
-disks07:
-	TESTQ          R14, R14
-	JLT            finish17
+lost13:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
@@ -1028,148 +1138,38 @@ disks07:
 	MOVQ           $-1, R15
 	JMP            run06
 
-finish17:
-	CMPQ      8(SP), $+0
-	JNE       through18
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	VMOVDQU64 Z5, 64(SI)(AX*1)
-	JMP       stored19
-
-through18:
+through14:
 	VMOVNTDQ Z0, (DI)(AX*1)
 	VMOVNTDQ Z1, 64(DI)(AX*1)
 	VMOVNTDQ Z4, (SI)(AX*1)
 	VMOVNTDQ Z5, 64(SI)(AX*1)
+	JMP      stored15
 
-stored19:
-	ADDQ $0x00000080, AX
-
-next02:
-	LEAQ 128(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 64 bytes
-	JMP next20
-
-visit21:
-	MOVQ      R8, BX
-	CMPQ      (SP), $+0
-	JEQ       begin22
+carry19:
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run23
+	JMP       run18
 
-begin22:
-	MOVQ      (BX), CX
-	SUBQ      $+24, BX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-
-run23:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run24:
-	TESTQ R12, R12
-	JEQ   disks25
-
-disk26:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	DECQ           R12
-	JNE            disk26
-
-disks25:
-	TESTQ          R14, R14
-	JLT            finish27
+lost23:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run24
+	JMP            run20
 
-finish27:
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	ADDQ      $0x00000040, AX
-
-next20:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit21
-
-	// What is left, masked
-	CMPQ       AX, DX
-	JEQ        done01
-	MOVL       AX, CX
-	SUBL       DX, CX
-	MOVQ       $-1, R12
-	SHRQ       CL, R12
-	KMOVQ      R12, K1
-	MOVQ       R8, BX
-	CMPQ       (SP), $+0
-	JEQ        begin31
+carry26:
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run32
+	JMP        run25
 
-begin31:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
-
-run32:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run33:
-	TESTQ R12, R12
-	JEQ   disks34
-
-disk35:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVDQU8.Z     (CX), K1, Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-	DECQ           R12
-	JNE            disk35
-
-disks34:
-	TESTQ          R14, R14
-	JLT            finish36
+lost30:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run33
-
-finish36:
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
-
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end39
-	SFENCE
-
-end39:
-	VZEROUPPER
-	RET
+	JMP            run27
 
 // func xorSyndromeAVX512GFNIx2(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
@@ -1208,9 +1208,9 @@ visit03:
 	VMOVDQA64      Z1, Z5
 	MOVQ           R9, R12
 	CMPQ           data_len+56(FP), $+16
-	JGT            wide07
+	JGT            wide06
 	TESTQ          $+1, R12
-	JEQ            skip08
+	JEQ            skip07
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1221,9 +1221,43 @@ visit03:
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
 	VPXORQ         64(CX), Z5, Z5
 
-skip08:
+skip07:
 	TESTQ          $+2, R12
+	JEQ            skip08
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+
+skip08:
+	TESTQ          $+4, R12
 	JEQ            skip09
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -1241,44 +1275,10 @@ skip08:
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 
 skip09:
-	TESTQ          $+4, R12
-	JEQ            skip10
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	ADDQ           AX, R13
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	ADDQ           AX, R13
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -1340,174 +1340,9 @@ eight11:
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
 	DECQ           R12
-	JNE            eight11
-	JMP            disks06
+	JNE            eight10
 
-wide07:
-	TESTQ          $+1, R12
-	JEQ            skip12
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-
-skip12:
-	TESTQ          $+2, R12
-	JEQ            skip13
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-
-skip13:
-	TESTQ          $+4, R12
-	JEQ            skip14
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-
-skip14:
-	SHRQ $0x03, R12
-	JEQ  disks06
-
-eight15:
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     128(CX)
-	PREFETCHT0     192(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     128(R13)
-	PREFETCHT0     192(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	DECQ           R12
-	JNE            eight15
-
-disks06:
+disks05:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -1527,9 +1362,9 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next16
+	JMP next11
 
-visit17:
+visit12:
 	MOVQ      R8, BX
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
@@ -1537,9 +1372,9 @@ visit17:
 	VMOVDQA64 Z0, Z4
 	MOVQ      R9, R12
 	TESTQ     R12, R12
-	JEQ       disks20
+	JEQ       disks14
 
-disk21:
+disk15:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1547,9 +1382,9 @@ disk21:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
 	DECQ           R12
-	JNE            disk21
+	JNE            disk15
 
-disks20:
+disks14:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -1558,10 +1393,10 @@ disks20:
 	VMOVDQU64      Z4, (SI)(AX*1)
 	ADDQ           $0x00000040, AX
 
-next16:
+next11:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit17
+	JLE  visit12
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -1578,9 +1413,9 @@ next16:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks25
+	JEQ        disks18
 
-disk26:
+disk19:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1589,9 +1424,9 @@ disk26:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
 	DECQ           R12
-	JNE            disk26
+	JNE            disk19
 
-disks25:
+disks18:
 	VPBROADCASTQ   32(R10), Z9
 	VMOVDQU8.Z     (DI)(AX*1), K1, Z12
 	VPXORQ         Z12, Z0, Z0
@@ -1604,6 +1439,171 @@ disks25:
 done01:
 	VZEROUPPER
 	RET
+
+wide06:
+	TESTQ          $+1, R12
+	JEQ            skip20
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+
+skip20:
+	TESTQ          $+2, R12
+	JEQ            skip21
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+
+skip21:
+	TESTQ          $+4, R12
+	JEQ            skip22
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+
+skip22:
+	SHRQ $0x03, R12
+	JEQ  disks05
+
+eight23:
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     128(CX)
+	PREFETCHT0     192(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     128(R13)
+	PREFETCHT0     192(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	DECQ           R12
+	JNE            eight23
+	JMP            disks05
 
 // func syndromeAVX512GFNIx4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
@@ -1639,18 +1639,7 @@ TEXT ·syndromeAVX512GFNIx4(SB), $16-80
 visit03:
 	MOVQ      R8, BX
 	CMPQ      (SP), $+0
-	JEQ       begin04
-	VMOVDQU64 (DI)(AX*1), Z0
-	VMOVDQU64 (SI)(AX*1), Z4
-	VMOVDQU64 64(DI)(AX*1), Z1
-	VMOVDQU64 64(SI)(AX*1), Z5
-	VMOVDQU64 128(DI)(AX*1), Z2
-	VMOVDQU64 128(SI)(AX*1), Z6
-	VMOVDQU64 192(DI)(AX*1), Z3
-	VMOVDQU64 192(SI)(AX*1), Z7
-	JMP       run05
-
-begin04:
+	JNE       carry05
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
@@ -1662,7 +1651,7 @@ begin04:
 	VMOVDQU64 192(CX)(AX*1), Z3
 	VMOVDQA64 Z3, Z7
 
-run05:
+run04:
 	MOVQ R9, R12
 	MOVQ R10, R14
 	MOVQ R11, R15
@@ -1878,11 +1867,137 @@ eight12:
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	DECQ           R12
 	JNE            eight12
-	JMP            disks07
+
+disks07:
+	TESTQ     R14, R14
+	JGE       lost13
+	CMPQ      8(SP), $+0
+	JNE       through14
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	VMOVDQU64 Z2, 128(DI)(AX*1)
+	VMOVDQU64 Z3, 192(DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	VMOVDQU64 Z5, 64(SI)(AX*1)
+	VMOVDQU64 Z6, 128(SI)(AX*1)
+	VMOVDQU64 Z7, 192(SI)(AX*1)
+
+stored15:
+	ADDQ $0x00000100, AX
+
+next02:
+	LEAQ 256(AX), CX
+	CMPQ CX, DX
+	JLE  visit03
+
+	// 64 bytes
+	JMP next16
+
+visit17:
+	MOVQ      R8, BX
+	CMPQ      (SP), $+0
+	JNE       carry19
+	MOVQ      (BX), CX
+	SUBQ      $+24, BX
+	VMOVDQU64 (CX)(AX*1), Z0
+	VMOVDQA64 Z0, Z4
+
+run18:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run20:
+	TESTQ R12, R12
+	JEQ   disks21
+
+disk22:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	DECQ           R12
+	JNE            disk22
+
+disks21:
+	TESTQ     R14, R14
+	JGE       lost23
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z4, (SI)(AX*1)
+	ADDQ      $0x00000040, AX
+
+next16:
+	LEAQ 64(AX), CX
+	CMPQ CX, DX
+	JLE  visit17
+
+	// What is left, masked
+	CMPQ       AX, DX
+	JEQ        done01
+	MOVL       AX, CX
+	SUBL       DX, CX
+	MOVQ       $-1, R12
+	SHRQ       CL, R12
+	KMOVQ      R12, K1
+	MOVQ       R8, BX
+	CMPQ       (SP), $+0
+	JNE        carry26
+	MOVQ       (BX), CX
+	SUBQ       $+24, BX
+	VMOVDQU8.Z (CX)(AX*1), K1, Z0
+	VMOVDQA64  Z0, Z4
+
+run25:
+	MOVQ R9, R12
+	MOVQ R10, R14
+	MOVQ R11, R15
+
+run27:
+	TESTQ R12, R12
+	JEQ   disks28
+
+disk29:
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	VMOVDQU8.Z     (CX), K1, Z8
+	VPXORQ         Z8, Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         Z8, Z4, Z4
+	DECQ           R12
+	JNE            disk29
+
+disks28:
+	TESTQ    R14, R14
+	JGE      lost30
+	VMOVDQU8 Z0, K1, (DI)(AX*1)
+	VMOVDQU8 Z4, K1, (SI)(AX*1)
+
+done01:
+	CMPQ 8(SP), $+0
+	JEQ  end31
+	SFENCE
+
+end31:
+	VZEROUPPER
+	RET
+
+carry05:
+	VMOVDQU64 (DI)(AX*1), Z0
+	VMOVDQU64 (SI)(AX*1), Z4
+	VMOVDQU64 64(DI)(AX*1), Z1
+	VMOVDQU64 64(SI)(AX*1), Z5
+	VMOVDQU64 128(DI)(AX*1), Z2
+	VMOVDQU64 128(SI)(AX*1), Z6
+	VMOVDQU64 192(DI)(AX*1), Z3
+	VMOVDQU64 192(SI)(AX*1), Z7
+	JMP       run04
 
 wide08:
 	TESTQ          $+1, R12
-	JEQ            skip13
+	JEQ            skip32
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -1903,9 +2018,9 @@ wide08:
 	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
 	VPXORQ         192(CX), Z7, Z7
 
-skip13:
+skip32:
 	TESTQ          $+2, R12
-	JEQ            skip14
+	JEQ            skip33
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -1940,9 +2055,9 @@ skip13:
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 
-skip14:
+skip33:
 	TESTQ          $+4, R12
-	JEQ            skip15
+	JEQ            skip34
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -2010,11 +2125,11 @@ skip14:
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 
-skip15:
+skip34:
 	SHRQ $0x03, R12
 	JEQ  disks07
 
-eight16:
+eight35:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -2148,11 +2263,10 @@ eight16:
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	DECQ           R12
-	JNE            eight16
+	JNE            eight35
+	JMP            disks07
 
-disks07:
-	TESTQ          R14, R14
-	JLT            finish17
+lost13:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
@@ -2163,20 +2277,7 @@ disks07:
 	MOVQ           $-1, R15
 	JMP            run06
 
-finish17:
-	CMPQ      8(SP), $+0
-	JNE       through18
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z1, 64(DI)(AX*1)
-	VMOVDQU64 Z2, 128(DI)(AX*1)
-	VMOVDQU64 Z3, 192(DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	VMOVDQU64 Z5, 64(SI)(AX*1)
-	VMOVDQU64 Z6, 128(SI)(AX*1)
-	VMOVDQU64 Z7, 192(SI)(AX*1)
-	JMP       stored19
-
-through18:
+through14:
 	VMOVNTDQ Z0, (DI)(AX*1)
 	VMOVNTDQ Z1, 64(DI)(AX*1)
 	VMOVNTDQ Z2, 128(DI)(AX*1)
@@ -2185,134 +2286,33 @@ through18:
 	VMOVNTDQ Z5, 64(SI)(AX*1)
 	VMOVNTDQ Z6, 128(SI)(AX*1)
 	VMOVNTDQ Z7, 192(SI)(AX*1)
+	JMP      stored15
 
-stored19:
-	ADDQ $0x00000100, AX
-
-next02:
-	LEAQ 256(AX), CX
-	CMPQ CX, DX
-	JLE  visit03
-
-	// 64 bytes
-	JMP next20
-
-visit21:
-	MOVQ      R8, BX
-	CMPQ      (SP), $+0
-	JEQ       begin22
+carry19:
 	VMOVDQU64 (DI)(AX*1), Z0
 	VMOVDQU64 (SI)(AX*1), Z4
-	JMP       run23
+	JMP       run18
 
-begin22:
-	MOVQ      (BX), CX
-	SUBQ      $+24, BX
-	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
-
-run23:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run24:
-	TESTQ R12, R12
-	JEQ   disks25
-
-disk26:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	DECQ           R12
-	JNE            disk26
-
-disks25:
-	TESTQ          R14, R14
-	JLT            finish27
+lost23:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run24
+	JMP            run20
 
-finish27:
-	VMOVDQU64 Z0, (DI)(AX*1)
-	VMOVDQU64 Z4, (SI)(AX*1)
-	ADDQ      $0x00000040, AX
-
-next20:
-	LEAQ 64(AX), CX
-	CMPQ CX, DX
-	JLE  visit21
-
-	// What is left, masked
-	CMPQ       AX, DX
-	JEQ        done01
-	MOVL       AX, CX
-	SUBL       DX, CX
-	MOVQ       $-1, R12
-	SHRQ       CL, R12
-	KMOVQ      R12, K1
-	MOVQ       R8, BX
-	CMPQ       (SP), $+0
-	JEQ        begin31
+carry26:
 	VMOVDQU8.Z (DI)(AX*1), K1, Z0
 	VMOVDQU8.Z (SI)(AX*1), K1, Z4
-	JMP        run32
+	JMP        run25
 
-begin31:
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
-	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
-
-run32:
-	MOVQ R9, R12
-	MOVQ R10, R14
-	MOVQ R11, R15
-
-run33:
-	TESTQ R12, R12
-	JEQ   disks34
-
-disk35:
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	VMOVDQU8.Z     (CX), K1, Z8
-	VPXORQ         Z8, Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         Z8, Z4, Z4
-	DECQ           R12
-	JNE            disk35
-
-disks34:
-	TESTQ          R14, R14
-	JLT            finish36
+lost30:
 	SUBQ           $+24, BX
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	MOVQ           R14, R12
 	MOVQ           R15, R14
 	MOVQ           $-1, R15
-	JMP            run33
-
-finish36:
-	VMOVDQU8 Z0, K1, (DI)(AX*1)
-	VMOVDQU8 Z4, K1, (SI)(AX*1)
-
-done01:
-	CMPQ 8(SP), $+0
-	JEQ  end39
-	SFENCE
-
-end39:
-	VZEROUPPER
-	RET
+	JMP            run27
 
 // func xorSyndromeAVX512GFNIx4(p []byte, q []byte, data [][]byte, s *step)
 // Requires: AVX, AVX512BW, AVX512F, GFNI, MMX+
@@ -2355,9 +2355,9 @@ visit03:
 	VMOVDQA64      Z3, Z7
 	MOVQ           R9, R12
 	CMPQ           data_len+56(FP), $+16
-	JGT            wide07
+	JGT            wide06
 	TESTQ          $+1, R12
-	JEQ            skip08
+	JEQ            skip07
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2374,9 +2374,63 @@ visit03:
 	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
 	VPXORQ         192(CX), Z7, Z7
 
-skip08:
+skip07:
 	TESTQ          $+2, R12
+	JEQ            skip08
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+
+skip08:
+	TESTQ          $+4, R12
 	JEQ            skip09
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	ADDQ           AX, R13
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -2404,64 +2458,10 @@ skip08:
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 
 skip09:
-	TESTQ          $+4, R12
-	JEQ            skip10
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	ADDQ           AX, R13
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	VMOVDQU64      128(CX), Z10
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
-	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
-	VMOVDQU64      192(CX), Z11
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
-	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	ADDQ           AX, R13
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	VMOVDQU64      128(CX), Z10
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
-	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
-	VMOVDQU64      192(CX), Z11
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
-	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-
-skip10:
 	SHRQ $0x03, R12
-	JEQ  disks06
+	JEQ  disks05
 
-eight11:
+eight10:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
 	SUBQ           $+48, BX
@@ -2563,280 +2563,9 @@ eight11:
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
 	DECQ           R12
-	JNE            eight11
-	JMP            disks06
+	JNE            eight10
 
-wide07:
-	TESTQ          $+1, R12
-	JEQ            skip12
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
-	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
-	VPXORQ         (CX), Z0, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
-	VPXORQ         (CX), Z4, Z4
-	VPXORQ         64(CX), Z1, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
-	VPXORQ         64(CX), Z5, Z5
-	VPXORQ         128(CX), Z2, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
-	VPXORQ         128(CX), Z6, Z6
-	VPXORQ         192(CX), Z3, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
-	VPXORQ         192(CX), Z7, Z7
-
-skip12:
-	TESTQ          $+2, R12
-	JEQ            skip13
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	VMOVDQU64      128(CX), Z10
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
-	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
-	VMOVDQU64      192(CX), Z11
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
-	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-
-skip13:
-	TESTQ          $+4, R12
-	JEQ            skip14
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	VMOVDQU64      128(CX), Z10
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
-	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
-	VMOVDQU64      192(CX), Z11
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
-	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	VMOVDQU64      128(CX), Z10
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
-	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
-	VMOVDQU64      192(CX), Z11
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
-	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-
-skip14:
-	SHRQ $0x03, R12
-	JEQ  disks06
-
-eight15:
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	VMOVDQU64      128(CX), Z10
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
-	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
-	VMOVDQU64      192(CX), Z11
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
-	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	VMOVDQU64      128(CX), Z10
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
-	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
-	VMOVDQU64      192(CX), Z11
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
-	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	VMOVDQU64      128(CX), Z10
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
-	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
-	VMOVDQU64      192(CX), Z11
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
-	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
-	ADDQ           AX, CX
-	PREFETCHT0     256(CX)
-	PREFETCHT0     320(CX)
-	PREFETCHT0     384(CX)
-	PREFETCHT0     448(CX)
-	ADDQ           AX, R13
-	PREFETCHT0     256(R13)
-	PREFETCHT0     320(R13)
-	PREFETCHT0     384(R13)
-	PREFETCHT0     448(R13)
-	VMOVDQU64      (CX), Z8
-	VPTERNLOGD     $0x96, (R13), Z8, Z0
-	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
-	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
-	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	VMOVDQU64      64(CX), Z9
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
-	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
-	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
-	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	VMOVDQU64      128(CX), Z10
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
-	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
-	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
-	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
-	VMOVDQU64      192(CX), Z11
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
-	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
-	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
-	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	DECQ           R12
-	JNE            eight15
-
-disks06:
+disks05:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -2866,9 +2595,9 @@ next02:
 	JLE  visit03
 
 	// 64 bytes
-	JMP next16
+	JMP next11
 
-visit17:
+visit12:
 	MOVQ      R8, BX
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
@@ -2876,9 +2605,9 @@ visit17:
 	VMOVDQA64 Z0, Z4
 	MOVQ      R9, R12
 	TESTQ     R12, R12
-	JEQ       disks20
+	JEQ       disks14
 
-disk21:
+disk15:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2886,9 +2615,9 @@ disk21:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
 	DECQ           R12
-	JNE            disk21
+	JNE            disk15
 
-disks20:
+disks14:
 	VPBROADCASTQ   32(R10), Z9
 	VPXORQ         (DI)(AX*1), Z0, Z0
 	VMOVDQU64      Z0, (DI)(AX*1)
@@ -2897,10 +2626,10 @@ disks20:
 	VMOVDQU64      Z4, (SI)(AX*1)
 	ADDQ           $0x00000040, AX
 
-next16:
+next11:
 	LEAQ 64(AX), CX
 	CMPQ CX, DX
-	JLE  visit17
+	JLE  visit12
 
 	// What is left, masked
 	CMPQ       AX, DX
@@ -2917,9 +2646,9 @@ next16:
 	VMOVDQA64  Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
-	JEQ        disks25
+	JEQ        disks18
 
-disk26:
+disk19:
 	MOVQ           (BX), CX
 	SUBQ           $+24, BX
 	ADDQ           AX, CX
@@ -2928,9 +2657,9 @@ disk26:
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
 	DECQ           R12
-	JNE            disk26
+	JNE            disk19
 
-disks25:
+disks18:
 	VPBROADCASTQ   32(R10), Z9
 	VMOVDQU8.Z     (DI)(AX*1), K1, Z12
 	VPXORQ         Z12, Z0, Z0
@@ -2943,6 +2672,277 @@ disks25:
 done01:
 	VZEROUPPER
 	RET
+
+wide06:
+	TESTQ          $+1, R12
+	JEQ            skip20
+	MOVQ           (BX), CX
+	SUBQ           $+24, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	VPXORQ         (CX), Z0, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
+	VPXORQ         (CX), Z4, Z4
+	VPXORQ         64(CX), Z1, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
+	VPXORQ         64(CX), Z5, Z5
+	VPXORQ         128(CX), Z2, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z6, Z6
+	VPXORQ         128(CX), Z6, Z6
+	VPXORQ         192(CX), Z3, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
+	VPXORQ         192(CX), Z7, Z7
+
+skip20:
+	TESTQ          $+2, R12
+	JEQ            skip21
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+
+skip21:
+	TESTQ          $+4, R12
+	JEQ            skip22
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+
+skip22:
+	SHRQ $0x03, R12
+	JEQ  disks05
+
+eight23:
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	MOVQ           (BX), CX
+	MOVQ           -24(BX), R13
+	SUBQ           $+48, BX
+	ADDQ           AX, CX
+	PREFETCHT0     256(CX)
+	PREFETCHT0     320(CX)
+	PREFETCHT0     384(CX)
+	PREFETCHT0     448(CX)
+	ADDQ           AX, R13
+	PREFETCHT0     256(R13)
+	PREFETCHT0     320(R13)
+	PREFETCHT0     384(R13)
+	PREFETCHT0     448(R13)
+	VMOVDQU64      (CX), Z8
+	VPTERNLOGD     $0x96, (R13), Z8, Z0
+	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
+	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
+	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	VMOVDQU64      64(CX), Z9
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z1
+	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
+	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
+	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	VMOVDQU64      128(CX), Z10
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z2
+	VGF2P8AFFINEQB $0x00, Z15, Z10, Z10
+	VGF2P8AFFINEQB $0x00, Z16, Z6, Z6
+	VPTERNLOGD     $0x96, 128(R13), Z10, Z6
+	VMOVDQU64      192(CX), Z11
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z3
+	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
+	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
+	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	DECQ           R12
+	JNE            eight23
+	JMP            disks05
 
 // func recoverDataAVX512GFNI(x []byte, y []byte, p []byte, q []byte, a *product, b *product)
 // Requires: AVX, AVX512BW, AVX512F, GFNI

@@ -25,6 +25,7 @@ type assembler struct {
 	instructionSet
 	pkg    *types.Package
 	labels int
+	asides []func() // see aside
 	shared map[string]operand.Mem
 }
 
@@ -95,6 +96,25 @@ func (a *assembler) constant(name string, value uint64) operand.Mem {
 func (a *assembler) label(name string) string {
 	a.labels++
 	return fmt.Sprintf("%s%02d", name, a.labels)
+}
+
+// aside has what is seldom done stand behind the function's end, between the labels: what is always done falls through.
+func (a *assembler) aside(label, back string, do func()) {
+	a.asides = append(a.asides, func() {
+		a.Label(label)
+		do()
+		a.JMP(to(back))
+	})
+}
+
+// end returns from the function.
+func (a *assembler) end() {
+	a.VZEROUPPER()
+	a.RET()
+	for _, do := range a.asides {
+		do()
+	}
+	a.asides = nil
 }
 
 func to(label string) operand.LabelRef { return operand.LabelRef(label) }

@@ -153,8 +153,7 @@ func (a *assembler) visitAll(unroll int, visit func(v visit), atEnd func()) {
 	if atEnd != nil {
 		atEnd()
 	}
-	a.VZEROUPPER()
-	a.RET()
+	a.end()
 }
 
 func (v visit) String() string {
@@ -171,19 +170,20 @@ func (v visit) String() string {
 
 // visit goes through the disks.
 func (w *walk) visit(v visit) {
-	begin, again := w.label("begin"), w.label("run")
+	again := w.label("run")
 	w.MOVQ(top, disk)
 	if !w.plain {
+		carry := w.label("carry")
 		w.CMPQ(w.carry, operand.I8(0))
-		w.JEQ(to(begin))
-		for u := range v.vectors {
-			w.load(v, chunk(pointerP, v, u), vecP+vec(u))
-			if !w.parity {
-				w.load(v, chunk(pointerQ, v, u), vecQ+vec(u))
+		w.JNE(to(carry))
+		w.aside(carry, again, func() {
+			for u := range v.vectors {
+				w.load(v, chunk(pointerP, v, u), vecP+vec(u))
+				if !w.parity {
+					w.load(v, chunk(pointerQ, v, u), vecQ+vec(u))
+				}
 			}
-		}
-		w.JMP(to(again))
-		w.Label(begin)
+		})
 	}
 	w.MOVQ(operand.Mem{Base: disk}, pointer)
 	w.SUBQ(operand.I8(sliceBytes), disk)
@@ -203,20 +203,20 @@ func (w *walk) visit(v visit) {
 	}
 	w.disks(v)
 	if !w.plain {
-		finish := w.label("finish")
+		lost := w.label("lost")
 		w.TESTQ(next, next)
-		w.JLT(to(finish))
-		w.SUBQ(operand.I8(sliceBytes), disk)
-		if !w.parity {
-			for u := range v.vectors {
-				w.double(v, vecDoubling, vecQ+vec(u), vecT+vec(u%2))
+		w.JGE(to(lost))
+		w.aside(lost, again, func() {
+			w.SUBQ(operand.I8(sliceBytes), disk)
+			if !w.parity {
+				for u := range v.vectors {
+					w.double(v, vecDoubling, vecQ+vec(u), vecT+vec(u%2))
+				}
 			}
-		}
-		w.MOVQ(next, left)
-		w.MOVQ(after, next)
-		w.MOVQ(operand.I32(-1), after)
-		w.JMP(to(again))
-		w.Label(finish)
+			w.MOVQ(next, left)
+			w.MOVQ(after, next)
+			w.MOVQ(operand.I32(-1), after)
+		})
 	}
 	w.finish(v)
 }
@@ -254,10 +254,8 @@ func (w *walk) disks(v visit) {
 	wide := w.label("wide")
 	w.CMPQ(disks.Addr, operand.I8(narrow))
 	w.JGT(to(wide))
+	w.aside(wide, done, func() { w.turns(v, done, true) })
 	w.turns(v, done, false)
-	w.JMP(to(done))
-	w.Label(wide)
-	w.turns(v, done, true)
 	w.Label(done)
 }
 
@@ -374,18 +372,16 @@ func (a *assembler) syndrome(unroll int) {
 				a.add(v, vecCorrect, vecQ+vec(u))
 			}
 		}
-		through, stored := a.label("through"), a.label("stored")
 		if v == w.widest {
+			through, stored := a.label("through"), a.label("stored")
 			a.CMPQ(w.stream, operand.I8(0))
 			a.JNE(to(through))
+			a.aside(through, stored, func() {
+				w.storeBoth(v, func(v visit, r vec, m operand.Mem) { a.VMOVNTDQ(r.of(v.bytes), m) })
+			})
+			defer a.Label(stored)
 		}
 		w.storeBoth(v, a.store)
-		if v == w.widest {
-			a.JMP(to(stored))
-			a.Label(through)
-			w.storeBoth(v, func(v visit, r vec, m operand.Mem) { a.VMOVNTDQ(r.of(v.bytes), m) })
-			a.Label(stored)
-		}
 	}
 	w.end = func() {
 		end := a.label("end")
