@@ -125,7 +125,10 @@ func (j *job) prepare(c Code) {
 		j.piece = recoveryTile
 	}
 	j.group = groupFor(j.data)
-	j.cut = max(maxCall/j.group&^255, 256)
+	// A call ends with a full visit: 128 bytes at least, two lines, and no more, which would make it one call more for 48
+	// disks and 4 KiB.
+	visit := max(kernels[j.kernel].Batch, 128)
+	j.cut = max(maxCall/j.group&^(visit-1), visit)
 	j.stream = j.op == opSyndrome && j.group == n && (n+2)*len(j.p) >= streamFrom && address(j.p)%64 == 0 && address(j.q)%64 == 0
 }
 
