@@ -226,14 +226,16 @@ const narrow = 16
 
 // disks adds a run of disks to P and Q: the next left ones. Each turn of the loop takes eight. What eight leave is added
 // before, by jumps that go the same way in every visit. Where a call walks over more disks than the narrow ones, each asks
-// for its next visit's bytes, and loads what others name twice. Zen 3 (EPYC), avx2x4, staggered, GB/s of data:
+// for its next visit's bytes, and loads once what others name twice. Zen 3 (EPYC), avx2x4, staggered, GB/s of data, all
+// three in turn in one process:
 //
-//	                                  12 disks   16   24   32   48   64   96
-//	4 KiB:   never                        66      69   65   63   62    –    –
-//	         only in the loop of eight    60      64   63   63   61   40   43
-//	         as here                      66      67   65   65   63   41   49
-//	64 KiB:  only in the loop of eight    53      54   52   44   47   46   36
-//	         as here                      57      58   54   49   50   51   39
+//	                                    12 disks   16   24   32   48   64   96
+//	4 KiB:   no prefetch                      66   68   66   63   64   46   38
+//	         in the loop of eight, always     61   65   65   63   63   47   41
+//	         as here                          66   68   66   65   66   54   46
+//	64 KiB:  no prefetch                      62   54   53   42   41   33   30
+//	         in the loop of eight, always     58   52   56   55   57   45   39
+//	         as here                          62   53   59   57   58   52   45
 func (w *walk) disks(v visit) {
 	done := w.label("disks")
 	if v != w.widest {
