@@ -66,21 +66,23 @@ func (j *job) part(lo, hi int) {
 	}
 }
 
-// How a job is cut. On Zen 3 (EPYC), avx2x4, GB/s of data, chunks of 64 KiB that begin at the same place in a page:
+// How a job is cut. On Zen 3 (EPYC), avx2x4, GB/s of data, chunks of 64 KiB that begin at the same place in a page, all in
+// turn in one process:
 //
 //	                        8 disks   16   24   48
-//	all disks at once        57       36   38   30
+//	all disks at once        58       35   35   28
 //	groups of 6, tiles of
-//	4 KiB                    53       42   45   44
-//	16 KiB                   54       47   50   49
-//	64 KiB                   57       49   54   53
-//	groups of 7, 4 KiB       52       45   43   44
-//	groups of 8, 4 KiB       53       43   42   40
+//	4 KiB                    54       42   44   43
+//	16 KiB                   55       46   49   48
+//	64 KiB                   57       47   51   49
+//	groups of 7, 64 KiB      57       46   43   44
+//	groups of 8, 64 KiB      57       43   41   38
 //
 // and staggered:
 //
-//	all disks at once        58       57   56   55
-//	groups of 12, 64 KiB     57       53   55   50
+//	all disks at once        58       53   50   51
+//	groups of 6, 64 KiB      59       47   49   49
+//	groups of 12, 64 KiB     58       50   52   51
 const (
 	// ways is how many lines of one set a first-level cache holds. Chunks that begin at the same place in a page fall on the
 	// same sets; more of them than this push each other out. Groups leave room for P and Q.
