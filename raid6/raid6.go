@@ -47,21 +47,22 @@ func (c Code) GenSyndrome(data [][]byte, p, q []byte) error {
 	if err := checkData(data, 0, len(data), 2, p, q); err != nil {
 		return err
 	}
-	if oneCall(data, p) {
+	group := groupFor(data)
+	if oneCall(data, p, group) {
 		s := wholeArray(len(data))
 		syndrome(c.kernel(), p, q, data, &s)
 		return nil
 	}
-	j := job{op: opSyndrome, data: data, p: p, q: q, lost: noDisks}
+	j := job{op: opSyndrome, data: data, p: p, q: q, lost: noDisks, group: group}
 	j.run(c)
 	return nil
 }
 
 // oneCall reports whether one kernel call is all that there is to do. What prepares for more would take a tenth of the time
 // for eight disks and 4 KiB.
-func oneCall(data [][]byte, p []byte) bool {
+func oneCall(data [][]byte, p []byte, group int) bool {
 	n := len(data)
-	return 0 < len(p) && n*len(p) <= maxCall && groupFor(data) == n
+	return n == group && 0 < len(p) && n*len(p) <= maxCall
 }
 
 // XorSyndrome adds to p and q what data[start:stop] contribute to them. It is called with what is in those chunks, to take
@@ -145,12 +146,13 @@ func (c Code) GenParity(data [][]byte, p []byte) error {
 	if err := checkData(data, 0, len(data), 1, p, nil); err != nil {
 		return err
 	}
-	if oneCall(data, p) {
+	group := groupFor(data)
+	if oneCall(data, p, group) {
 		s := wholeArray(len(data))
 		parity(c.kernel(), p, data, &s)
 		return nil
 	}
-	j := job{op: opParity, data: data, p: p, lost: noDisks}
+	j := job{op: opParity, data: data, p: p, lost: noDisks, group: group}
 	j.run(c)
 	return nil
 }

@@ -39,7 +39,7 @@ type job struct {
 
 	kernel int
 	piece  int      // bytes of each chunk that go through all of an operation before the next ones
-	group  int      // disks that a kernel call walks over
+	group  int      // disks that a kernel call walks over; where it is 0, prepare finds it
 	cut    int      // bytes of each chunk that it covers
 	stream bool     // P and Q go past the caches
 	top    int      // the last disk that is not lost, or -1
@@ -126,7 +126,9 @@ func (j *job) prepare(c Code) {
 		j.b = &products()[gf256.Power(j.lost[0])]
 		j.piece = recoveryTile
 	}
-	j.group = groupFor(j.data)
+	if j.group == 0 {
+		j.group = groupFor(j.data)
+	}
 	// A call ends with a full visit: 128 bytes at least, two lines, and no more, which would make it one call more for 48
 	// disks and 4 KiB.
 	visit := max(kernels[j.kernel].Batch, 128)
