@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/twogather/twogather/internal/instructions"
 	"github.com/twogather/twogather/internal/kernel"
@@ -11,12 +12,20 @@ import (
 
 // countStep is the size that instructions are counted on, and half the other: whole batches of the widest kernel, so that
 // the difference is what full batches cost and nothing else. A count has no noise, and two points make the line. They are
-// small (see instructions.Of), but not so small that a mode, which works through a buffer, shows no full one.
+// small (see instructions.Of), but not so small that a mode, which works through a buffer, shows no full one; of a wide kernel
+// in Go, a batch.
 func countStep(p *kernel.Primitive, widest string, blockSize int) int {
 	const least = 1024
 	batch := batchOf(p, widest) * blockSize
+	if inGo(widest) && batch > blockSize {
+		return batch
+	}
 	return (least + batch - 1) / batch * batch
 }
+
+// inGo reports whether a kernel is in Go, which takes so many instructions that it has to be counted on less: Bochs
+// interrupts every longer call.
+func inGo(name string) bool { return strings.HasPrefix(name, "generic") }
 
 // batchOf returns a kernel's batch, in blocks.
 func batchOf(p *kernel.Primitive, name string) int {
@@ -37,8 +46,14 @@ func newCounter() (*engine, error) {
 	return &engine{count: count}, nil
 }
 
+// mostInstructions is as much of a call as can be counted: half of what there is between two interrupts.
+const mostInstructions = 100_000
+
 func (e *engine) countInstructions(op func(n int)) figure {
 	small := instructions.Of(e.count, func() { op(e.step) })
+	if small > mostInstructions/2 {
+		return figure{instructions: float64(small) / float64(e.step)} // with what there is to a call, which is little then
+	}
 	large := instructions.Of(e.count, func() { op(2 * e.step) })
 	f := figure{instructions: (float64(large) - float64(small)) / float64(e.step)}
 	f.perCall = float64(small) - float64(e.step)*f.instructions

@@ -221,10 +221,13 @@ func (s *session) countErasure(p *kernel.Primitive, choices []choice) error {
 	if err != nil {
 		return err
 	}
-	e.step = 512
 	r := s.reporter("erasure", "Erasure code")
 	r.section()
 	for _, ch := range choices {
+		e.step = 512
+		if inGo(ch.forced) {
+			e.step = 64
+		}
 		r.begin("ERASURE", ch)
 		for _, o := range []int{0, 3} { // encode, update one
 			operation := erasureOperations[o]
