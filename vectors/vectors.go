@@ -145,27 +145,22 @@ func Twofish() []Case { return slices.Clone(twofish().Cases) }
 // TwofishIntermediates returns the embedded intermediate values for Twofish, one for each size of key.
 func TwofishIntermediates() []Intermediate { return slices.Clone(twofish().Intermediates) }
 
-// Fewer returns the cases without most of those that take long: of each kind, size of key and direction it keeps the first
-// two Monte Carlo cases and the first 10 messages of more than 64 KiB.
+// Fewer returns the cases without most of those that take long: it keeps two Monte Carlo cases of each mode, size of key
+// and direction, and no message of more than 64 KiB.
 func Fewer(cases []Case) []Case {
 	type like struct {
-		mode       Mode
-		decrypt    bool
-		key        int
-		monteCarlo bool
+		mode    Mode
+		decrypt bool
+		key     int
 	}
-	seen := make(map[like]int)
+	monteCarlo := make(map[like]int)
 	return slices.DeleteFunc(slices.Clone(cases), func(c Case) bool {
-		l := like{c.Mode, c.Decrypt, len(c.Key), c.Repeat > 1}
-		most := 10
-		switch {
-		case l.monteCarlo:
-			most = 2
-		case len(c.Plaintext) <= 64<<10:
-			return false
+		if c.Repeat > 1 {
+			l := like{c.Mode, c.Decrypt, len(c.Key)}
+			monteCarlo[l]++
+			return monteCarlo[l] > 2
 		}
-		seen[l]++
-		return seen[l] > most
+		return len(c.Plaintext) > 64<<10
 	})
 }
 
