@@ -145,7 +145,7 @@ func Twofish() []Case { return slices.Clone(twofish().Cases) }
 // TwofishIntermediates returns the embedded intermediate values for Twofish, one for each size of key.
 func TwofishIntermediates() []Intermediate { return slices.Clone(twofish().Intermediates) }
 
-// Fewer returns the cases without most of those that take long: it keeps two Monte Carlo cases of each mode, size of key
+// Fewer returns the cases without most of those that take long: it keeps one Monte Carlo case of each mode, size of key
 // and direction, and no message of more than 64 KiB.
 func Fewer(cases []Case) []Case {
 	type like struct {
@@ -158,7 +158,7 @@ func Fewer(cases []Case) []Case {
 		if c.Repeat > 1 {
 			l := like{c.Mode, c.Decrypt, len(c.Key)}
 			monteCarlo[l]++
-			return monteCarlo[l] > 2
+			return monteCarlo[l] > 1
 		}
 		return len(c.Plaintext) > 64<<10
 	})
