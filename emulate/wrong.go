@@ -19,11 +19,13 @@ import (
 // Wrong kernels show that the runs catch faults: on each processor the best kernel of each primitive is replaced by one
 // with a single wrong instruction, in a copy of its source that only this build sees, and its tests have to fail.
 
-// wrongFor are instructions and what to put in their places, those that are never part of an address or a loop first.
+// wrongFor are the beginnings of instructions and what to put in their places, those that are never part of an address or a
+// loop first.
 var wrongFor = [][2]string{
 	{"VPADDD", "VPSUBD"}, {"VADD", "VSUB"}, {"ZADD", "ZSUB"},
 	{"VPXORQ", "VPORQ"}, {"VPXORD", "VPORD"}, {"VPXOR", "VPOR"}, {"VEOR", "VORR"}, {"PXOR", "POR"},
 	{"XORL", "ORL"}, {"XORQ", "ORQ"}, {"EORW", "ORRW"}, {"EOR", "ORR"},
+	{`WORD   \$0x04a`, "WORD   $0x046"}, // SVE's eor is orr
 }
 
 // wrongAssembly returns a file with one wrong instruction in the function of that name, or, where that has none that can
@@ -39,13 +41,12 @@ func wrongAssembly(source, name string) (wrong, what string, ok bool) {
 	}
 	for _, part := range [][2]int{{start, end}, {0, len(source)}} {
 		for _, w := range wrongFor {
-			m := regexp.MustCompile(`(?m)^\t` + w[0] + `\s.*$`).FindStringIndex(source[part[0]:part[1]])
+			m := regexp.MustCompile(`(?m)^\t(` + w[0] + `)(?:\s|[0-9a-f]{5} // eor ).*$`).FindStringSubmatchIndex(source[part[0]:part[1]])
 			if m == nil {
 				continue
 			}
-			at := part[0] + m[0] + 1
-			line := source[at : part[0]+m[1]]
-			return source[:at] + w[1] + source[at+len(w[0]):], strings.Join(strings.Fields(line), " ") + " is " + w[1], true
+			line := source[part[0]+m[0] : part[0]+m[1]]
+			return source[:part[0]+m[2]] + w[1] + source[part[0]+m[3]:], strings.Join(strings.Fields(line), " ") + " is " + w[1], true
 		}
 	}
 	return "", "", false
