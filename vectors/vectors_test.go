@@ -221,6 +221,12 @@ func TestFewer(t *testing.T) {
 	if !maps.Equal(got, want) || len(cases) != 200 {
 		t.Errorf("got %v, want %v", got, want)
 	}
+	if few := Fewer([]Case{long, long}); len(few) != 1 {
+		t.Errorf("%d of two long messages", len(few))
+	}
+	if few := Fewer(nil); len(few) != 0 {
+		t.Error("some of none")
+	}
 }
 
 // TestSplitMix64 checks the generator against the first outputs of its authors' for the seed 1234567:
