@@ -137,12 +137,12 @@ func (p *plan) pieces(n int) (pieces []kernel.Piece) {
 //	256-bit key   generic-constant-time, padded    38200
 //	              generic-constant-time-8          11500  22800  34200  45100
 //
-// and on Zen 3 (EPYC), where a figure is missing if the machine was not quiet:
+// and on Zen 3 (EPYC), at 3.1 GHz:
 //
-//	128-bit key   generic-constant-time, padded    35600         36400  35900
-//	              generic-constant-time-8           9700         30200  39000
-//	256-bit key   generic-constant-time, padded           45600         45400
-//	              generic-constant-time-8          13100  25100         49900
+//	128-bit key   generic-constant-time, padded    36000  36000  36200  36000
+//	              generic-constant-time-8          10200  20000  29500  39600
+//	256-bit key   generic-constant-time, padded    46400  46100  46300  46400
+//	              generic-constant-time-8          13300  25900  38900  51800
 //
 // Any other kernel takes less time for a whole batch (avx2-shuffle 4250) than generic-constant-time-8, so everything is
 // padded for it.
