@@ -8,7 +8,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/twogather/twogather/internal/gf256"
 	"github.com/twogather/twogather/internal/testkit"
 )
 
@@ -40,37 +39,6 @@ var slowProducts = func() (all [256][256]byte) {
 func slowUpdate(output []byte, c byte, source []byte) {
 	for i, x := range source {
 		output[i] ^= slowProducts[c][x]
-	}
-}
-
-func TestField(t *testing.T) {
-	for a := range 256 {
-		for b := range 256 {
-			if got, want := gf256.Mul(byte(a), byte(b)), slowMul(byte(a), byte(b)); got != want {
-				t.Fatalf("%#x·%#x = %#x, want %#x", a, b, got, want)
-			}
-		}
-		if got := gf256.Double(byte(a)); got != slowMul(2, byte(a)) {
-			t.Errorf("2·%#x = %#x", a, got)
-		}
-		if a > 0 && slowMul(byte(a), gf256.Inverse(byte(a))) != 1 {
-			t.Errorf("1/%#x = %#x", a, gf256.Inverse(byte(a)))
-		}
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 10_000 {
-		a, b, c := byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32())
-		if gf256.Mul(a, b) != gf256.Mul(b, a) || gf256.Mul(a, gf256.Mul(b, c)) != gf256.Mul(gf256.Mul(a, b), c) || gf256.Mul(a, b^c) != gf256.Mul(a, b)^gf256.Mul(a, c) {
-			t.Fatalf("%#x, %#x and %#x break the laws of a field", a, b, c)
-		}
-	}
-	// 2 generates all elements but 0.
-	seen := map[byte]bool{}
-	for i, a := 0, byte(1); i < 255; i, a = i+1, gf256.Mul(2, a) {
-		seen[a] = true
-	}
-	if len(seen) != 255 || seen[0] {
-		t.Errorf("2 generates %d elements", len(seen))
 	}
 }
 

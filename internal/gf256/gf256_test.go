@@ -2,6 +2,7 @@ package gf256
 
 import (
 	"math/bits"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -50,6 +51,24 @@ func TestProducts(t *testing.T) {
 		if a != 0 && Power(Log(a)) != a {
 			t.Errorf("2^%d = %#02x, want %#02x", Log(a), Power(Log(a)), a)
 		}
+	}
+}
+
+func TestLaws(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		a, b, c := byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32())
+		if Mul(a, b) != Mul(b, a) || Mul(a, Mul(b, c)) != Mul(Mul(a, b), c) || Mul(a, b^c) != Mul(a, b)^Mul(a, c) {
+			t.Fatalf("%#x, %#x and %#x break the laws of a field", a, b, c)
+		}
+	}
+	// 2 generates all elements but 0.
+	seen := map[byte]bool{}
+	for i, a := 0, byte(1); i < 255; i, a = i+1, Mul(2, a) {
+		seen[a] = true
+	}
+	if len(seen) != 255 || seen[0] {
+		t.Errorf("2 generates %d elements", len(seen))
 	}
 }
 
