@@ -156,7 +156,7 @@ func (s *suite) newWrong(ctx context.Context, p processor, scratch string) ([]wr
 func (s *suite) runWrong(ctx context.Context, p processor, kernels []wrongKernel) outcome {
 	start := time.Now()
 	_, mustEnv := mustRun(s.builds[p.goarch].rows, p.features)
-	env := []string{"TWOGATHER_TEST_SIZE=boundary", mustEnv}
+	env := []string{"TWOGATHER_TEST_SIZE=" + boundary, mustEnv}
 	limited, cancel := context.WithTimeoutCause(ctx, s.limit, fmt.Errorf("the time limit of %v was reached", s.limit))
 	defer cancel()
 	try := func(k wrongKernel, args ...string) (results, int, error) {

@@ -27,6 +27,14 @@ func countStep(p *kernel.Primitive, widest string, blockSize int) int {
 // interrupts every longer call.
 func inGo(name string) bool { return strings.HasPrefix(name, "generic") }
 
+// shardStep is countStep for operations on many shards, or chunks, of that size: two batches of the widest kernel.
+func shardStep(kernel string) int {
+	if inGo(kernel) {
+		return 64
+	}
+	return 512
+}
+
 // batchOf returns a kernel's batch, in blocks.
 func batchOf(p *kernel.Primitive, name string) int {
 	for _, k := range p.Kernels {
@@ -46,12 +54,12 @@ func newCounter() (*engine, error) {
 	return &engine{count: count}, nil
 }
 
-// mostInstructions is as much of a call as can be counted: half of what there is between two interrupts.
-const mostInstructions = 100_000
+// longest is how many instructions a call may have that is counted: half of what there is between two interrupts.
+const longest = 100_000
 
 func (e *engine) countInstructions(op func(n int)) figure {
 	small := instructions.Of(e.count, func() { op(e.step) })
-	if small > mostInstructions/2 {
+	if 2*small > longest {
 		return figure{instructions: float64(small) / float64(e.step)} // with what there is to a call, which is little then
 	}
 	large := instructions.Of(e.count, func() { op(2 * e.step) })

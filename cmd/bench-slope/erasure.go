@@ -224,10 +224,7 @@ func (s *session) countErasure(p *kernel.Primitive, choices []choice) error {
 	r := s.reporter("erasure", "Erasure code")
 	r.section()
 	for _, ch := range choices {
-		e.step = 512
-		if inGo(ch.forced) {
-			e.step = 64
-		}
+		e.step = shardStep(ch.forced)
 		r.begin("ERASURE", ch)
 		for _, o := range []int{0, 3} { // encode, update one
 			operation := erasureOperations[o]

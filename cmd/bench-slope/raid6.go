@@ -237,10 +237,7 @@ func (s *session) countRAID6(p *kernel.Primitive, choices []choice) error {
 	r := s.reporter("raid6", "RAID-6")
 	r.section()
 	for _, ch := range choices {
-		e.step = 512 // two batches of the widest kernel; see instructions.Of
-		if inGo(ch.forced) {
-			e.step = 64
-		}
+		e.step = shardStep(ch.forced)
 		code := p.New(s.features, false, ch.forced).(raid6.Code).WithGoroutines(1)
 		r.begin("RAID6", ch)
 		for _, o := range raid6Operations {
