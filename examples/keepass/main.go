@@ -36,41 +36,11 @@ func run(args []string, stdin io.Reader, stdout io.Writer) error {
 		return fmt.Errorf("%d files, want one", flags.NArg())
 	}
 	if *creating {
-		return create(flags.Arg(0), *passwordFile, stdin, uint64(*memory)<<20)
+		return cli.Create(stdin, flags.Arg(0), *passwordFile, func(entries []cli.Entry, password []byte) ([]byte, error) {
+			return seal(entries, password, uint64(*memory)<<20)
+		})
 	}
-	return list(flags.Arg(0), *passwordFile, stdout, *show)
-}
-
-func list(path, passwordFile string, stdout io.Writer, show bool) error {
-	file, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	password, err := cli.Password(passwordFile)
-	if err != nil {
-		return err
-	}
-	entries, err := open(file, password)
-	if err != nil {
-		return err
-	}
-	return cli.WriteEntries(stdout, entries, show)
-}
-
-func create(path, passwordFile string, stdin io.Reader, memory uint64) error {
-	entries, err := cli.ReadEntries(stdin)
-	if err != nil {
-		return err
-	}
-	password, err := cli.NewPassword(passwordFile)
-	if err != nil {
-		return err
-	}
-	file, err := seal(entries, password, memory)
-	if err != nil {
-		return err
-	}
-	return cli.WriteNew(path, file)
+	return cli.List(stdout, flags.Arg(0), *passwordFile, *show, open)
 }
 
 // open returns the entries of a database.

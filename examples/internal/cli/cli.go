@@ -44,8 +44,8 @@ func password(file, prompt string) ([]byte, error) {
 	return bytes.TrimSuffix(line, []byte("\r")), err
 }
 
-// WriteNew writes a file that only its owner may read. One that is there already is left alone.
-func WriteNew(path string, data []byte) error {
+// writeNew writes a file that only its owner may read. One that is there already is left alone.
+func writeNew(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -54,11 +54,45 @@ func WriteNew(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
+// List writes the entries of a database, which open finds in its file.
+func List(w io.Writer, path, passwordFile string, passwords bool, open func(file, password []byte) ([]Entry, error)) error {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	password, err := Password(passwordFile)
+	if err != nil {
+		return err
+	}
+	entries, err := open(file, password)
+	if err != nil {
+		return err
+	}
+	return writeEntries(w, entries, passwords)
+}
+
+// Create makes a new database's file of the lines that List writes with passwords. What is in it is up to seal.
+func Create(r io.Reader, path, passwordFile string, seal func(entries []Entry, password []byte) ([]byte, error)) error {
+	entries, err := readEntries(r)
+	if err != nil {
+		return err
+	}
+	password, err := NewPassword(passwordFile)
+	if err != nil {
+		return err
+	}
+	file, err := seal(entries, password)
+	if err != nil {
+		return err
+	}
+	return writeNew(path, file)
+}
+
 // An Entry is what a password manager's database is made of.
 type Entry struct{ Group, Title, User, Password string }
 
-// WriteEntries writes a line for each entry, with tabs between its fields. Those that have tabs or quotes are quoted.
-func WriteEntries(w io.Writer, entries []Entry, passwords bool) error {
+// writeEntries writes a line for each entry, with tabs between its fields. Those that have tabs or quotes are quoted.
+func writeEntries(w io.Writer, entries []Entry, passwords bool) error {
 	lines := csv.NewWriter(w)
 	lines.Comma = '\t'
 	for _, e := range entries {
@@ -72,8 +106,8 @@ func WriteEntries(w io.Writer, entries []Entry, passwords bool) error {
 	return lines.Error()
 }
 
-// ReadEntries reads the lines that WriteEntries writes with passwords.
-func ReadEntries(r io.Reader) (entries []Entry, err error) {
+// readEntries reads the lines that writeEntries writes with passwords.
+func readEntries(r io.Reader) (entries []Entry, err error) {
 	lines := csv.NewReader(r)
 	lines.Comma, lines.FieldsPerRecord = '\t', 4
 	for {
