@@ -5,7 +5,7 @@ package modes
 import "github.com/twogather/twogather/hwfeatures"
 
 // Passes over memory around a wide kernel would take longer than the kernel leaves time for. Each of these does the first
-// part of its work, whole steps of 128 bytes, and returns how many bytes that is.
+// part of its work and returns how much that is: how many bytes, in whole steps of 128, unless something else is said.
 
 var hasAVX2 = hwfeatures.Enabled().Has(hwfeatures.IntelAVX2)
 
@@ -47,6 +47,32 @@ func fillOffsetsSteps(offsets []byte, first, l, offset *word128, i uint64) int {
 		fillOffsetsAVX2(offsets[:n], first, l, offset, i)
 	}
 	return n
+}
+
+// collectSteps copies the first blocks of a and b, at most as many as there are steps, to rows that are row bytes apart, and
+// distributeSteps copies them back. Both return how many blocks of each that is.
+
+func collectSteps(rows, a, b []byte, steps, row int) int {
+	n := blocksOfBoth(a, b, steps)
+	if n > 0 {
+		collectAVX2(rows[:(n-1)*row+32], a[:n*16], b[:n*16], row)
+	}
+	return n
+}
+
+func distributeSteps(a, b, rows []byte, steps, row int) int {
+	n := blocksOfBoth(a, b, steps)
+	if n > 0 {
+		distributeAVX2(a[:n*16], b[:n*16], rows[:(n-1)*row+32], row)
+	}
+	return n
+}
+
+func blocksOfBoth(a, b []byte, most int) int {
+	if !hasAVX2 {
+		return 0
+	}
+	return min(len(a)/16, len(b)/16, most)
 }
 
 // prefetch has memory that will be of use after the next call to a wide kernel brought to the cache: what comes behind the

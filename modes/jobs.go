@@ -39,7 +39,7 @@ func EncryptCFB(b cipher.Block, jobs []Job) {
 // Lanes work in steps of a block each. Their blocks are collected for rowsAtOnce steps, the blocks of a step in a row, and
 // distributed afterwards. In CBC and CFB a row of ciphertext is what the next one is chained to.
 const (
-	rowsAtOnce = 8
+	rowsAtOnce = 16
 	mostLanes  = 128
 	lanesLike  = 64 // as close to this as whole batches come
 )
@@ -49,19 +49,16 @@ type lane struct{ dst, src []byte }
 
 type jobsBuffer struct {
 	lanes [mostLanes]lane
-	rows  []byte // the row before, as many as are worked on, and a spare one
+	rows  []byte // the row before, a spare one, and as many as are worked on
 }
 
 var jobsBuffers = sync.Pool{New: func() any { return new(jobsBuffer) }}
 
 func sideBySide(b cipher.Block, jobs []Job, feedback bool) {
-	x := newECB(b)
 	size := b.BlockSize()
-	batch := 1
-	if b, ok := b.(BulkBatch); ok {
-		batch = max(b.Batch(), 1)
-	}
-	most := min(batch*max(lanesLike/batch, 1), mostLanes)
+	x := rowEncrypter{ecb: newECB(b), feedback: feedback}
+	x.wide, _ = b.(BulkLanes)
+	most := x.lanes()
 
 	buf := jobsBuffers.Get().(*jobsBuffer)
 	defer jobsBuffers.Put(buf)
@@ -82,34 +79,29 @@ func sideBySide(b cipher.Block, jobs []Job, feedback bool) {
 		if len(lanes) == 0 {
 			return
 		}
-		steps := rowsAtOnce
-		for _, l := range lanes {
-			steps = min(steps, (len(l.src)+size-1)/size)
+		// Lanes stay where they are until the shortest ends.
+		end := len(lanes[0].src)
+		for i := range lanes {
+			end = min(end, len(lanes[i].src))
 		}
 		row := len(lanes) * size
-		for i, l := range lanes {
-			collect(rows[i*size:], l.src[:min(len(l.src), steps*size)], row, size)
-		}
-		before := chain[:row]
-		for s := range steps {
-			r := rows[s*row:][:row]
-			if feedback {
-				x.encrypt(spare[:row], before)
-				xorBytes(r, r, spare[:row])
-			} else {
-				xorBytes(r, r, before)
-				x.encrypt(r, r)
+		for at := 0; at < end; at += rowsAtOnce * size {
+			steps := min(rowsAtOnce, (end-at+size-1)/size)
+			for i := 0; i < len(lanes); i += 2 {
+				collect(rows[i*size:], lanes[i:min(i+2, len(lanes))], at, steps, row, size)
 			}
-			before = r
+			x.encrypt(rows[:steps*row], chain[:row], spare[:row])
+			for i := 0; i < len(lanes); i += 2 {
+				distribute(lanes[i:min(i+2, len(lanes))], rows[i*size:], at, steps, row, size)
+			}
 		}
 		// Lanes that go on move up to the places of those that have ended.
+		end = (end + size - 1) / size * size
 		on := 0
 		for i, l := range lanes {
-			n := min(len(l.src), steps*size)
-			distribute(l.dst[:n], rows[i*size:], row, size)
-			if n < len(l.src) {
-				lanes[on] = lane{l.dst[n:], l.src[n:]}
-				copy(chain[on*size:][:size], before[i*size:])
+			if end < len(l.src) {
+				lanes[on] = lane{l.dst[end:], l.src[end:]}
+				copy(chain[on*size:][:size], chain[i*size:])
 				on++
 			}
 		}
@@ -117,32 +109,82 @@ func sideBySide(b cipher.Block, jobs []Job, feedback bool) {
 	}
 }
 
-// collect copies a lane's blocks to their rows, and distribute copies them back. The last one may be part of a block.
+// A rowEncrypter encrypts rows, in CBC mode or with the feedback of CFB mode.
+type rowEncrypter struct {
+	ecb
+	wide     BulkLanes // the block, if it is one
+	feedback bool
+}
 
-func collect(rows, src []byte, row, size int) {
-	at, i := 0, 0
-	if size == 16 {
-		for ; i+16 <= len(src); i += 16 {
-			*(*[16]byte)(rows[at:]) = [16]byte(src[i:])
-			at += row
-		}
+// lanes returns how many lanes to have.
+func (x *rowEncrypter) lanes() int {
+	if x.wide != nil && x.wide.Lanes() > 0 {
+		return min(x.wide.Lanes(), mostLanes)
 	}
-	for ; i < len(src); i += size {
-		copy(rows[at:][:size], src[i:])
-		at += row
+	batch := 1
+	if b, ok := x.block.(BulkBatch); ok {
+		batch = max(b.Batch(), 1)
+	}
+	return min(batch*max(lanesLike/batch, 1), mostLanes)
+}
+
+// encrypt is what a [BulkLanes] does, for any number of lanes. spare is as long as iv.
+func (x *rowEncrypter) encrypt(rows, iv, spare []byte) {
+	if x.wide != nil && len(iv) == x.wide.Lanes()*x.block.BlockSize() {
+		if x.feedback {
+			x.wide.EncryptCFBLanes(rows, rows, iv)
+		} else {
+			x.wide.EncryptCBCLanes(rows, rows, iv)
+		}
+		return
+	}
+	before := iv
+	for ; len(rows) > 0; rows = rows[len(iv):] {
+		r := rows[:len(iv)]
+		if x.feedback {
+			x.ecb.encrypt(spare, before)
+			xorBytes(r, r, spare)
+		} else {
+			xorBytes(r, r, before)
+			x.ecb.encrypt(r, r)
+		}
+		before = r
+	}
+	copy(iv, before)
+}
+
+// collect copies the blocks of two neighbouring lanes, or of one, to their rows, and distribute copies them back. The last
+// one may be part of a block.
+
+func collect(rows []byte, pair []lane, at, steps, row, size int) {
+	done := 0
+	if size == 16 && len(pair) == 2 {
+		done = collectSteps(rows, pair[0].src[at:], pair[1].src[at:], steps, row)
+	}
+	for i := range pair {
+		for s := done; s < steps; s++ {
+			copyBlock(rows[s*row+i*size:], pair[i].src[at+s*size:], size)
+		}
 	}
 }
 
-func distribute(dst, rows []byte, row, size int) {
-	at, i := 0, 0
-	if size == 16 {
-		for ; i+16 <= len(dst); i += 16 {
-			*(*[16]byte)(dst[i:]) = [16]byte(rows[at:])
-			at += row
+func distribute(pair []lane, rows []byte, at, steps, row, size int) {
+	done := 0
+	if size == 16 && len(pair) == 2 {
+		done = distributeSteps(pair[0].dst[at:], pair[1].dst[at:], rows, steps, row)
+	}
+	for i := range pair {
+		for s := done; s < steps; s++ {
+			copyBlock(pair[i].dst[at+s*size:], rows[s*row+i*size:], size)
 		}
 	}
-	for ; i < len(dst); i += size {
-		copy(dst[i:], rows[at:][:size])
-		at += row
+}
+
+// copyBlock copies a block, or what there is of it.
+func copyBlock(dst, src []byte, size int) {
+	if size == 16 && len(dst) >= 16 && len(src) >= 16 {
+		*(*[16]byte)(dst) = [16]byte(src)
+	} else {
+		copy(dst, src[:min(size, len(src))])
 	}
 }

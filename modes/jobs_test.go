@@ -37,6 +37,51 @@ var sideModes = []sideMode{
 	},
 }
 
+// A laned is a BulkLanes that insists on its contract.
+type laned struct {
+	modes.Bulk
+	lanes int
+	calls *int // of its own methods
+}
+
+func newLaned(b cipher.Block, lanes int) laned { return laned{newBulk(b), lanes, new(int)} }
+
+func (l laned) Lanes() int { return l.lanes }
+
+func (l laned) EncryptCBCLanes(dst, src, iv []byte) { l.encrypt(sideModes[0], dst, src, iv) }
+func (l laned) EncryptCFBLanes(dst, src, iv []byte) { l.encrypt(sideModes[1], dst, src, iv) }
+
+func (l laned) encrypt(m sideMode, dst, src, iv []byte) {
+	*l.calls++
+	size := l.BlockSize()
+	row := size * l.lanes
+	if l.lanes == 0 || len(iv) != row || len(src)%row != 0 || len(dst) < len(src) {
+		panic(fmt.Sprintf("a mode asks for %d bytes into %d in %d lanes with an IV of %d", len(src), len(dst), l.lanes, len(iv)))
+	}
+	for i := 0; i < row; i += size {
+		f := m.want(plain{l.Bulk}, iv[i:i+size])
+		for at := i; at < len(src); at += row {
+			f(dst[at:at+size], src[at:at+size])
+			copy(iv[i:], dst[at:at+size])
+		}
+	}
+}
+
+// TestLanes has a BulkLanes do what it can do, and nothing else.
+func TestLanes(t *testing.T) {
+	lengths := map[string]func(i int) int{"equal": func(int) int { return 37 }, "all kinds": func(i int) int { return i * 7 % 23 }}
+	counts := []int{0, 1, 4, 5, 6, 11, 64, 130, 201}
+	for _, lanes := range []int{0, 1, 5, 128, 200} {
+		for _, b := range []cipher.Block{toy(16), toy(24)} {
+			l := newLaned(b, lanes)
+			testSideBySide(t, subject{fmt.Sprintf("%d lanes of blocks of %d bytes", lanes, b.BlockSize()), l, b, 1}, lengths, counts)
+			if may := 0 < lanes && lanes <= 128; may != (*l.calls > 0) {
+				t.Errorf("%d lanes: %d calls", lanes, *l.calls)
+			}
+		}
+	}
+}
+
 // TestSideBySide has as many jobs as there are lanes, fewer and more, of equal lengths and of lengths that differ, some of
 // them nothing; each between canaries, every third in place.
 func TestSideBySide(t *testing.T) {

@@ -29,6 +29,19 @@ func fillTweaksAVX2(masks []byte, t *tweak)
 //go:noescape
 func fillOffsetsAVX2(offsets []byte, steps *word128, l *word128, offset *word128, i uint64)
 
+// collectAVX2 writes the blocks of a and b, which are equally long and not empty, to rows that are row bytes apart: one
+// of each.
+// Lengths are multiples of 16 bytes.
+//
+//go:noescape
+func collectAVX2(rows []byte, a []byte, b []byte, row int)
+
+// distributeAVX2 writes the rows back: it is the inverse of collectAVX2.
+// Lengths are multiples of 16 bytes.
+//
+//go:noescape
+func distributeAVX2(a []byte, b []byte, rows []byte, row int)
+
 // prefetchSSE has b brought to the first-level cache.
 // Lengths are multiples of 128 bytes.
 //

@@ -239,6 +239,49 @@ more:
 	VZEROUPPER
 	RET
 
+// func collectAVX2(rows []byte, a []byte, b []byte, row int)
+// Requires: AVX, AVX2
+TEXT ·collectAVX2(SB), $0-80
+	MOVQ rows_base+0(FP), DI
+	MOVQ a_base+24(FP), SI
+	MOVQ b_base+48(FP), BX
+	MOVQ a_len+32(FP), CX
+	MOVQ row+72(FP), DX
+	XORL AX, AX
+
+next:
+	VMOVDQU     (SI)(AX*1), X0
+	VINSERTI128 $0x01, (BX)(AX*1), Y0, Y0
+	VMOVDQU     Y0, (DI)
+	ADDQ        DX, DI
+	ADDQ        $0x10, AX
+	CMPQ        AX, CX
+	JB          next
+	VZEROUPPER
+	RET
+
+// func distributeAVX2(a []byte, b []byte, rows []byte, row int)
+// Requires: AVX
+TEXT ·distributeAVX2(SB), $0-80
+	MOVQ rows_base+48(FP), DI
+	MOVQ a_base+0(FP), SI
+	MOVQ b_base+24(FP), BX
+	MOVQ a_len+8(FP), CX
+	MOVQ row+72(FP), DX
+	XORL AX, AX
+
+next:
+	VMOVDQU (DI), X0
+	VMOVDQU 16(DI), X1
+	VMOVDQU X0, (SI)(AX*1)
+	VMOVDQU X1, (BX)(AX*1)
+	ADDQ    DX, DI
+	ADDQ    $0x10, AX
+	CMPQ    AX, CX
+	JB      next
+	VZEROUPPER
+	RET
+
 // func prefetchSSE(b []byte)
 // Requires: MMX+
 TEXT ·prefetchSSE(SB), $0-24

@@ -12,6 +12,45 @@ import (
 	"github.com/twogather/twogather/internal/testkit"
 )
 
+// TestLaneSteps checks the assembly that collects lanes to rows and distributes them, between pages that fault.
+func TestLaneSteps(t *testing.T) {
+	if !hasAVX2 {
+		t.Skip("the processor lacks AVX2")
+	}
+	const most = 19
+	for row := 32; row <= 112; row += 16 {
+		for steps := 0; steps <= most; steps++ {
+			lane, rows := testkit.Guarded(t, 2*most*16), testkit.Guarded(t, most*row)
+			for _, n := range [][2]int{{steps, steps}, {steps + 1, steps}, {steps / 2, steps}, {steps, 0}} {
+				whole := min(n[0], n[1], steps)
+				a, b := lane[:n[0]*16+3], lane[len(lane)-n[1]*16:]
+				copy(a, testkit.Random("a", len(a)))
+				copy(b, testkit.Random("b", len(b)))
+				clear(rows)
+				size := max((whole-1)*row+32, 0)
+				r := rows[len(rows)-size:]
+				if got := collectSteps(r, a, b, steps, row); got != whole {
+					t.Fatalf("collectSteps of %d and %d blocks for %d steps returns %d", n[0], n[1], steps, got)
+				}
+				want := make([]byte, size)
+				for i := range whole {
+					copy(want[i*row:], a[i*16:][:16])
+					copy(want[i*row+16:], b[i*16:][:16])
+				}
+				if !bytes.Equal(r, want) {
+					t.Fatalf("collectSteps of %d and %d blocks for %d steps: wrong", n[0], n[1], steps)
+				}
+				wantA, wantB := bytes.Clone(a), bytes.Clone(b)
+				clear(a[:whole*16])
+				clear(b[:whole*16])
+				if got := distributeSteps(a, b, r, steps, row); got != whole || !bytes.Equal(a, wantA) || !bytes.Equal(b, wantB) {
+					t.Fatalf("distributeSteps of %d and %d blocks for %d steps returns %d, or is wrong", n[0], n[1], steps, got)
+				}
+			}
+		}
+	}
+}
+
 // TestSteps checks the assembly, between pages that fault, against what it stands for.
 func TestSteps(t *testing.T) {
 	if !hasAVX2 {

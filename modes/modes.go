@@ -41,6 +41,16 @@ type BulkBatch interface {
 	Batch() int
 }
 
+// A BulkLanes encrypts several messages of equal length side by side, Lanes of them at a time, or none if that is 0. src has
+// a block of each message, then the next block of each, and so on, and so has dst. iv has the IV of each, and becomes the
+// last blocks written.
+type BulkLanes interface {
+	Bulk
+	Lanes() int
+	EncryptCBCLanes(dst, src, iv []byte)
+	EncryptCFBLanes(dst, src, iv []byte)
+}
+
 // bulkBuffer is how many bytes a mode hands to a Bulk at a time where it needs a buffer of its own: whole batches of 64
 // and of 80 blocks of 16 bytes, a part of the first-level cache.
 const bulkBuffer = 5120

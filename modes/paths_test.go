@@ -18,6 +18,8 @@ func TestPaths(t *testing.T) {
 		"fillTweaksAVX2":  {1 << 32, n, n, 2 << 32},
 		"fillOffsetsAVX2": {1 << 32, n, n, 2 << 32, 3 << 32, 4 << 32, 8},
 		"prefetchSSE":     {1 << 32, n, n},
+		"collectAVX2":     {1 << 32, 9*80 + 32, 9*80 + 32, 2 << 32, 160, 160, 3 << 32, 160, 160, 80},
+		"distributeAVX2":  {1 << 32, 160, 160, 2 << 32, 160, 160, 3 << 32, 9*80 + 32, 9*80 + 32, 80},
 	} {
 		f := functions[name]
 		if f == nil {

@@ -152,6 +152,9 @@ func TestTable(t *testing.T) {
 		if fused := isFused(uint8(i)); fused != (k.Funcs.ctr != nil) || fused != (k.Funcs.cbcDecrypt != nil) {
 			t.Errorf("%s: table and switches differ on whether it is fused", k.Name)
 		}
+		if rows := k.Funcs.cbcRows != nil; rows != (k.Funcs.cfbRows != nil) || rows && k.Batch*BlockSize != rowBytes {
+			t.Errorf("%s: batches of %d, and rows in CBC mode: %v, in CFB mode: %v", k.Name, k.Batch, rows, !rows)
+		}
 		if (k.Batch == 1) != (k.Funcs.cbcEncrypt != nil) {
 			t.Errorf("%s: batches of %d, and CBC encryption: %v", k.Name, k.Batch, k.Funcs.cbcEncrypt != nil)
 		}
@@ -390,6 +393,122 @@ func TestTableFunctions(t *testing.T) {
 	})
 }
 
+// TestRows has messages side by side encrypted by every kernel that does that, against the standard library's modes: the
+// functions in the table, and the methods of a Cipher that uses the kernel, in place and not, on memory that ends at both ends.
+func TestRows(t *testing.T) {
+	const lanes, rows = rowBytes / BlockSize, 4
+	key := testkit.Random("rows", 32)
+	one, err := reference(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, iv := testkit.Random("in", rows*rowBytes), testkit.Random("iv", rowBytes)
+	want := map[bool][]byte{false: make([]byte, len(in)), true: make([]byte, len(in))}
+	for lane := range lanes {
+		var src []byte
+		for r := range rows {
+			src = append(src, in[(r*lanes+lane)*BlockSize:][:BlockSize]...)
+		}
+		iv, cbc, cfb := iv[lane*BlockSize:][:BlockSize], make([]byte, len(src)), make([]byte, len(src))
+		cipher.NewCBCEncrypter(one, iv).CryptBlocks(cbc, src)
+		//lint:ignore SA1019 this is what ours stands in for
+		cipher.NewCFBEncrypter(one, iv).XORKeyStream(cfb, src)
+		for r := range rows {
+			copy(want[false][(r*lanes+lane)*BlockSize:], cbc[r*BlockSize:][:BlockSize])
+			copy(want[true][(r*lanes+lane)*BlockSize:], cfb[r*BlockSize:][:BlockSize])
+		}
+	}
+	source, destination, chain := testkit.Guarded(t, len(in)), testkit.Guarded(t, len(in)), testkit.Guarded(t, rowBytes)
+	eachKernel(t, func(t *testing.T, i int, p plan) {
+		f, c := kernels[i].Funcs, newTest(t, key, p)
+		if has := f.cbcRows != nil; has != (c.Lanes() == lanes) || !has && c.Lanes() != 0 {
+			t.Fatalf("rows: %v, and %d lanes", has, c.Lanes())
+		}
+		type rowsMethod = func(dst, src, iv []byte)
+		table := func(f rowsFunc) rowsMethod {
+			return func(dst, src, iv []byte) { f(&c.schedule, dst, src, (*[rowBytes]byte)(iv)) }
+		}
+		for _, m := range []struct {
+			name     string
+			feedback bool
+			f        rowsMethod
+			keep     bool // the row stays as it is
+		}{
+			{"cbcRows", false, table(f.cbcRows), true},
+			{"cfbRows", true, table(f.cfbRows), true},
+			{"EncryptCBCLanes", false, c.EncryptCBCLanes, false},
+			{"EncryptCFBLanes", true, c.EncryptCFBLanes, false},
+		} {
+			if c.Lanes() == 0 {
+				if !m.keep {
+					testkit.MustPanic(t, "crypto/twofish: IV length must equal the block size times Lanes",
+						func() { m.f(make([]byte, rowBytes), make([]byte, rowBytes), make([]byte, rowBytes)) })
+				}
+				continue
+			}
+			for n := 0; n <= len(in); n += rowBytes {
+				for _, back := range []bool{false, true} { // from the front of the memory, or up to its back
+					for _, inPlace := range []bool{false, true} {
+						at := func(mem []byte) []byte {
+							if back {
+								return mem[len(mem)-n:]
+							}
+							return mem[:n:n]
+						}
+						src, dst, row := at(source), at(destination), chain[:rowBytes]
+						if back {
+							row = chain[len(chain)-rowBytes:]
+						}
+						if inPlace {
+							dst = src
+						}
+						copy(src, in)
+						copy(row, iv)
+						m.f(dst, src, row)
+						next := iv
+						if n > 0 && !m.keep {
+							next = dst[n-rowBytes:]
+						}
+						switch {
+						case !bytes.Equal(dst, want[m.feedback][:n]):
+							t.Errorf("%s of %d bytes, in place: %v: wrong result", m.name, n, inPlace)
+						case !inPlace && !bytes.Equal(src, in[:n]):
+							t.Errorf("%s of %d bytes: src was written to", m.name, n)
+						case !bytes.Equal(row, next):
+							t.Errorf("%s of %d bytes, in place: %v: the wrong row is left", m.name, n, inPlace)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestRowsMisuse has calls panic that a Cipher with rows must not take, before anything is written.
+func TestRowsMisuse(t *testing.T) {
+	eachKernel(t, func(t *testing.T, i int, p plan) {
+		if kernels[i].Funcs.cbcRows == nil {
+			return // TestRows has what its Cipher does.
+		}
+		c := newTest(t, make([]byte, 16), p)
+		dst := testkit.Random("dst", 3*rowBytes)
+		src, iv := make([]byte, 2*rowBytes), make([]byte, rowBytes)
+		for _, f := range []func(dst, src, iv []byte){c.EncryptCBCLanes, c.EncryptCFBLanes} {
+			refuse := func(text string, dst, src, iv []byte) {
+				t.Helper()
+				testkit.MustPanic(t, text, func() { f(dst, src, iv) }, dst)
+			}
+			refuse("crypto/twofish: IV length must equal the block size times Lanes", dst, src, iv[:BlockSize])
+			refuse("crypto/twofish: IV length must equal the block size times Lanes", dst, src, make([]byte, 2*rowBytes))
+			refuse("crypto/twofish: IV length must equal the block size times Lanes", dst, src, nil)
+			refuse("crypto/twofish: input not full rows", dst, src[:rowBytes+BlockSize], iv)
+			refuse("crypto/twofish: input not full blocks", dst, src[:rowBytes+1], iv)
+			refuse("crypto/twofish: output smaller than input", dst[:2*rowBytes-1], src, iv)
+			refuse("crypto/twofish: invalid buffer overlap", dst[1:], dst[:2*rowBytes], iv)
+		}
+	})
+}
+
 // TestChainEdges puts IVs and counters against pages that fault.
 func TestChainEdges(t *testing.T) {
 	key := testkit.Random("edges", 16)
@@ -614,7 +733,7 @@ func TestCallLength(t *testing.T) {
 	mem := testkit.Guarded(t, total+BlockSize)
 	buf := mem[:total+BlockSize]
 	page := os.Getpagesize()
-	iv := make([]byte, BlockSize)
+	iv, row := make([]byte, BlockSize), make([]byte, rowBytes)
 	eachKernel(t, func(t *testing.T, i int, p plan) {
 		c := newTrap(t, p)
 		if stack, _ := c.spring(t, func() { c.EncryptBlocks(buf, buf) }); !strings.HasSuffix(stack[0].File, ".s") {
@@ -652,7 +771,11 @@ func TestCallLength(t *testing.T) {
 			{"EncryptCBC", func() { c.EncryptCBC(buf, buf, iv) }},
 			{"XORKeyStreamCTR", func() { c.XORKeyStreamCTR(buf, buf, iv) }},
 			{"DecryptCBC", func() { c.DecryptCBC(buf, buf, iv) }},
+			{"EncryptCBCLanes", func() { c.EncryptCBCLanes(buf[:total], buf[:total], row) }},
 		} {
+			if op.name == "EncryptCBCLanes" && c.Lanes() == 0 {
+				continue
+			}
 			stack, trace := c.spring(t, op.f)
 			measure(op.name, 0, stack, trace)
 			for _, at := range []int{0, limit - page, limit, total / 2, total - page} {

@@ -25,6 +25,55 @@ func (c *Cipher) EncryptCBC(dst, src, iv []byte) {
 	}
 }
 
+// Lanes returns how many messages [Cipher.EncryptCBCLanes] and [Cipher.EncryptCFBLanes] encrypt side by side, or 0 if no
+// kernel that the Cipher uses does.
+func (c *Cipher) Lanes() int {
+	if c.rows() == nil {
+		return 0
+	}
+	return rowBytes / BlockSize
+}
+
+// EncryptCBCLanes encrypts Lanes messages of equal length in CBC mode, side by side: src has a block of each message, then the
+// next block of each, and so on, and so has dst. iv has the IV of each, and becomes the last blocks written, ready for the
+// next call. It panics if src is not so many blocks times anything, and if iv is not so many blocks. Overlap and lengths are
+// as for [Cipher.EncryptBlocks].
+func (c *Cipher) EncryptCBCLanes(dst, src, iv []byte) { c.encryptRows(false, dst, src, iv) }
+
+// EncryptCFBLanes is [Cipher.EncryptCBCLanes] in CFB mode.
+func (c *Cipher) EncryptCFBLanes(dst, src, iv []byte) { c.encryptRows(true, dst, src, iv) }
+
+func (c *Cipher) encryptRows(feedback bool, dst, src, iv []byte) {
+	checkBlocks(dst, src)
+	f := c.rows()
+	if f == nil || len(iv) != rowBytes {
+		panic("crypto/twofish: IV length must equal the block size times Lanes")
+	}
+	if len(src)%rowBytes != 0 {
+		panic("crypto/twofish: input not full rows")
+	}
+	encrypt := f.cbcRows
+	if feedback {
+		encrypt = f.cfbRows
+	}
+	for row := (*[rowBytes]byte)(iv); len(src) > 0; {
+		n := cut(len(src), rowBytes)
+		encrypt(&c.schedule, dst[:n], src[:n], row)
+		copy(iv, dst[n-rowBytes:n])
+		dst, src = dst[n:], src[n:]
+	}
+}
+
+// rows returns the functions of the first kernel of the plan that has rows, or nil.
+func (c *Cipher) rows() *funcs {
+	for _, s := range c.plan.steps[:c.plan.last+1] {
+		if f := &kernels[s.kernel].Funcs; f.cbcRows != nil {
+			return f
+		}
+	}
+	return nil
+}
+
 // DecryptCBC is the inverse of [Cipher.EncryptCBC]: iv becomes the last block of src.
 func (c *Cipher) DecryptCBC(dst, src, iv []byte) {
 	chain := chainBlock(dst, src, iv)

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func encryptShuffle(s *schedule, dst []byte, src []byte, counter *[16]byte)
+// func encryptShuffle(s *schedule, dst []byte, src []byte, counter *[16]byte, row *[1024]byte)
 // Requires: AVX, AVX2
-TEXT ·encryptShuffle(SB), $4680-64
+TEXT ·encryptShuffle(SB), $4680-72
 	MOVQ s+0(FP), DI
 	LEAQ 31(SP), BP
 	ANDQ $-32, BP
@@ -261,9 +261,19 @@ batch:
 	VPBROADCASTD 4104(DI), Y10
 	VPBROADCASTD 4108(DI), Y11
 	MOVQ         counter+56(FP), BX
+	MOVQ         row+64(FP), R14
+	TESTQ        R14, R14
+	JEQ          noRows
 	TESTQ        BX, BX
-	JNE          counters
+	JEQ          withRow
+	MOVQ         R14, AX
+	JMP          blocks
 
+noRows:
+	TESTQ BX, BX
+	JNE   counters
+
+blocks:
 	// Load and whiten, one word of each block to a register
 load:
 	VMOVDQU     (AX), Y0
@@ -290,6 +300,41 @@ load:
 	ADDQ        $0x20, DX
 	CMPQ        DX, SI
 	JNE         load
+	JMP         loaded
+
+withRow:
+	// The same, XORed with the row before
+	SUBQ AX, R14
+
+loadWithRow:
+	VMOVDQU     (AX), Y0
+	VPXOR       (AX)(R14*1), Y0, Y0
+	VMOVDQU     32(AX), Y1
+	VPXOR       32(AX)(R14*1), Y1, Y1
+	VMOVDQU     64(AX), Y2
+	VPXOR       64(AX)(R14*1), Y2, Y2
+	VMOVDQU     96(AX), Y3
+	VPXOR       96(AX)(R14*1), Y3, Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y5
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y7
+	VPUNPCKLQDQ Y6, Y4, Y0
+	VPUNPCKHQDQ Y6, Y4, Y1
+	VPUNPCKLQDQ Y7, Y5, Y2
+	VPUNPCKHQDQ Y7, Y5, Y3
+	VPXOR       Y8, Y0, Y0
+	VMOVDQA     Y0, (DX)
+	VPXOR       Y9, Y1, Y1
+	VMOVDQA     Y1, 256(DX)
+	VPXOR       Y10, Y2, Y2
+	VMOVDQA     Y2, 512(DX)
+	VPXOR       Y11, Y3, Y3
+	VMOVDQA     Y3, 768(DX)
+	SUBQ        $-128, AX
+	ADDQ        $0x20, DX
+	CMPQ        DX, SI
+	JNE         loadWithRow
 	JMP         loaded
 
 counters:
@@ -1636,6 +1681,13 @@ store:
 	JNE         store
 
 stored:
+	MOVQ dst_base+8(FP), AX
+	CMPQ row+64(FP), $0x00
+	JEQ  next
+	LEAQ (AX), R14
+	MOVQ R14, row+64(FP)
+
+next:
 	ADDQ $0x00000400, src_base+32(FP)
 	ADDQ $0x00000400, dst_base+8(FP)
 	SUBQ $0x00000400, src_len+40(FP)
@@ -2009,9 +2061,9 @@ DATA all69<>+30(SB)/1, $0x69
 DATA all69<>+31(SB)/1, $0x69
 GLOBL all69<>(SB), RODATA|NOPTR, $32
 
-// func encryptGFNIShuffle(s *schedule, dst []byte, src []byte, counter *[16]byte)
+// func encryptGFNIShuffle(s *schedule, dst []byte, src []byte, counter *[16]byte, row *[1024]byte)
 // Requires: AVX, AVX2, GFNI
-TEXT ·encryptGFNIShuffle(SB), $4680-64
+TEXT ·encryptGFNIShuffle(SB), $4680-72
 	MOVQ s+0(FP), DI
 	LEAQ 31(SP), BP
 	ANDQ $-32, BP
@@ -2266,9 +2318,19 @@ batch:
 	VPBROADCASTD 4104(DI), Y10
 	VPBROADCASTD 4108(DI), Y11
 	MOVQ         counter+56(FP), BX
+	MOVQ         row+64(FP), R14
+	TESTQ        R14, R14
+	JEQ          noRows
 	TESTQ        BX, BX
-	JNE          counters
+	JEQ          withRow
+	MOVQ         R14, AX
+	JMP          blocks
 
+noRows:
+	TESTQ BX, BX
+	JNE   counters
+
+blocks:
 	// Load and whiten, one word of each block to a register
 load:
 	VMOVDQU     (AX), Y0
@@ -2295,6 +2357,41 @@ load:
 	ADDQ        $0x20, DX
 	CMPQ        DX, SI
 	JNE         load
+	JMP         loaded
+
+withRow:
+	// The same, XORed with the row before
+	SUBQ AX, R14
+
+loadWithRow:
+	VMOVDQU     (AX), Y0
+	VPXOR       (AX)(R14*1), Y0, Y0
+	VMOVDQU     32(AX), Y1
+	VPXOR       32(AX)(R14*1), Y1, Y1
+	VMOVDQU     64(AX), Y2
+	VPXOR       64(AX)(R14*1), Y2, Y2
+	VMOVDQU     96(AX), Y3
+	VPXOR       96(AX)(R14*1), Y3, Y3
+	VPUNPCKLDQ  Y1, Y0, Y4
+	VPUNPCKHDQ  Y1, Y0, Y5
+	VPUNPCKLDQ  Y3, Y2, Y6
+	VPUNPCKHDQ  Y3, Y2, Y7
+	VPUNPCKLQDQ Y6, Y4, Y0
+	VPUNPCKHQDQ Y6, Y4, Y1
+	VPUNPCKLQDQ Y7, Y5, Y2
+	VPUNPCKHQDQ Y7, Y5, Y3
+	VPXOR       Y8, Y0, Y0
+	VMOVDQA     Y0, (DX)
+	VPXOR       Y9, Y1, Y1
+	VMOVDQA     Y1, 256(DX)
+	VPXOR       Y10, Y2, Y2
+	VMOVDQA     Y2, 512(DX)
+	VPXOR       Y11, Y3, Y3
+	VMOVDQA     Y3, 768(DX)
+	SUBQ        $-128, AX
+	ADDQ        $0x20, DX
+	CMPQ        DX, SI
+	JNE         loadWithRow
 	JMP         loaded
 
 counters:
@@ -3577,6 +3674,13 @@ store:
 	JNE         store
 
 stored:
+	MOVQ dst_base+8(FP), AX
+	CMPQ row+64(FP), $0x00
+	JEQ  next
+	LEAQ (AX), R14
+	MOVQ R14, row+64(FP)
+
+next:
 	ADDQ $0x00000400, src_base+32(FP)
 	ADDQ $0x00000400, dst_base+8(FP)
 	SUBQ $0x00000400, src_len+40(FP)

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func encryptShuffle512(s *schedule, dst []byte, src []byte, counter *[16]byte)
+// func encryptShuffle512(s *schedule, dst []byte, src []byte, counter *[16]byte, row *[1024]byte)
 // Requires: AVX, AVX512BW, AVX512F
-TEXT ·encryptShuffle512(SB), $2376-64
+TEXT ·encryptShuffle512(SB), $2376-72
 	MOVQ s+0(FP), DI
 	LEAQ 63(SP), R8
 	ANDQ $-64, R8
@@ -230,11 +230,22 @@ none01:
 	JMP  more
 
 batch:
+	MOVQ  SI, AX
+	MOVQ  counter+56(FP), BX
+	MOVQ  row+64(FP), R14
+	TESTQ R14, R14
+	JEQ   noRows
+	TESTQ BX, BX
+	JEQ   withRow
+	MOVQ  R14, AX
+	JMP   blocks
+
+noRows:
 	TESTQ BX, BX
 	JNE   counters
 
+blocks:
 	// Load, one word of each block to a register
-	MOVQ SI, AX
 	LEAQ 256(R8), R11
 	LEAQ (R11)(R13*1), R12
 
@@ -263,6 +274,43 @@ load:
 	ADDQ        $0x00000100, R11
 	CMPQ        R11, R12
 	JNE         load
+	JMP         loaded
+
+withRow:
+	// The same, XORed with the row before
+	SUBQ AX, R14
+	LEAQ 256(R8), R11
+	LEAQ (R11)(R13*1), R12
+
+loadWithRow:
+	VMOVDQU64   (AX), Z0
+	VPXORD      (AX)(R14*1), Z0, Z0
+	VMOVDQU64   64(AX), Z1
+	VPXORD      64(AX)(R14*1), Z1, Z1
+	VMOVDQU64   128(AX), Z2
+	VPXORD      128(AX)(R14*1), Z2, Z2
+	VMOVDQU64   192(AX), Z3
+	VPXORD      192(AX)(R14*1), Z3, Z3
+	VPUNPCKLDQ  Z1, Z0, Z4
+	VPUNPCKHDQ  Z1, Z0, Z5
+	VPUNPCKLDQ  Z3, Z2, Z6
+	VPUNPCKHDQ  Z3, Z2, Z7
+	VPUNPCKLQDQ Z6, Z4, Z0
+	VPUNPCKHQDQ Z6, Z4, Z1
+	VPUNPCKLQDQ Z7, Z5, Z2
+	VPUNPCKHQDQ Z7, Z5, Z3
+	VPXORD.BCST 4096(DI), Z0, Z0
+	VMOVDQA64   Z0, (R11)
+	VPXORD.BCST 4100(DI), Z1, Z1
+	VMOVDQA64   Z1, 64(R11)
+	VPXORD.BCST 4104(DI), Z2, Z2
+	VMOVDQA64   Z2, 128(R11)
+	VPXORD.BCST 4108(DI), Z3, Z3
+	VMOVDQA64   Z3, 192(R11)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, R11
+	CMPQ        R11, R12
+	JNE         loadWithRow
 	JMP         loaded
 
 counters:
@@ -2167,12 +2215,25 @@ plain:
 	ADDQ      $0x00000100, R11
 	CMPQ      R11, R12
 	JNE       unload
-	SUBQ      R13, CX
+	CMPQ      row+64(FP), $0x00
+	JEQ       next
+	LEAQ      -1024(DX), R14
+	MOVQ      R14, row+64(FP)
+
+next:
+	SUBQ R13, CX
 
 more:
 	MOVQ $0x00000800, R13
+
+	// Not two rows at a time: the second one depends on the first one
+	CMPQ row+64(FP), $0x00
+	JNE  single
 	CMPQ CX, R13
 	JAE  batch
+	MOVQ $0x00000400, R13
+
+single:
 	MOVQ $0x00000400, R13
 	CMPQ CX, R13
 	JAE  batch
@@ -2516,8 +2577,9 @@ TEXT ·decryptShuffle512(SB), $2376-64
 	JMP             more
 
 batch:
-	// Load, one word of each block to a register
 	MOVQ SI, AX
+
+	// Load, one word of each block to a register
 	LEAQ 256(R8), R11
 	LEAQ (R11)(R13*1), R12
 

@@ -6,10 +6,12 @@ package twofish
 
 // encryptShuffle512 encrypts the blocks of src, a multiple of 64, into dst, as encryptGeneric does.
 // With a counter, it XORs src with the encryptions of counter, counter+1 and so on instead; the last four bytes must not wrap.
+// With a row, it encrypts 64 messages in CBC mode that lie in src row by row, a block of each to a row; row is what
+// comes before the first one. With a counter besides, whose value is not used, it is CFB mode.
 // Table entries come by VPERMI2W from tables in registers.
 //
 //go:noescape
-func encryptShuffle512(s *schedule, dst []byte, src []byte, counter *[16]byte)
+func encryptShuffle512(s *schedule, dst []byte, src []byte, counter *[16]byte, row *[1024]byte)
 
 // decryptShuffle512 decrypts the blocks of src, a multiple of 64, into dst, as decryptGeneric does.
 // With an IV, it decrypts in CBC mode, and the IV becomes the last block of src.

@@ -29,14 +29,14 @@ var kernels = kernel.Table[funcs]{
 		Name:         "avx512-permute",
 		Requires:     hwfeatures.IntelAVX512 | hwfeatures.IntelAVX512VBMI | hwfeatures.IntelGFNI,
 		Batch:        64,
-		Funcs:        fused(encryptPermute, decryptPermute),
+		Funcs:        fusedRows(encryptPermute, decryptPermute),
 		ConstantTime: true,
 	},
 	kernelShuffle512: {
 		Name:         "avx512-shuffle",
 		Requires:     hwfeatures.IntelAVX512,
 		Batch:        64,
-		Funcs:        fused(encryptShuffle512, decryptShuffle512),
+		Funcs:        fusedRows(encryptShuffle512, decryptShuffle512),
 		ConstantTime: true,
 	},
 	kernelHybrid: {
@@ -49,14 +49,14 @@ var kernels = kernel.Table[funcs]{
 		Name:         "avx2-gfni-shuffle",
 		Requires:     hwfeatures.IntelAVX2 | hwfeatures.IntelGFNI,
 		Batch:        64,
-		Funcs:        fused(encryptGFNIShuffle, decryptGFNIShuffle),
+		Funcs:        fusedRows(encryptGFNIShuffle, decryptGFNIShuffle),
 		ConstantTime: true,
 	},
 	kernelShuffle: {
 		Name:         "avx2-shuffle",
 		Requires:     hwfeatures.IntelAVX2,
 		Batch:        64,
-		Funcs:        fused(encryptShuffle, decryptShuffle),
+		Funcs:        fusedRows(encryptShuffle, decryptShuffle),
 		ConstantTime: true,
 	},
 	kernelVPGATHER: {
@@ -92,6 +92,16 @@ var kernels = kernel.Table[funcs]{
 	kernelGeneric:       genericKernel,
 	kernelConstantTime:  constantTimeKernel,
 	kernelConstantTime8: constantTime8Kernel,
+}
+
+// fusedRows is fused for a kernel with rows.
+func fusedRows(encrypt func(s *schedule, dst, src []byte, counter *[BlockSize]byte, row *[rowBytes]byte), decrypt func(s *schedule, dst, src []byte, iv *[BlockSize]byte)) funcs {
+	f := fused(func(s *schedule, dst, src []byte, counter *[BlockSize]byte) { encrypt(s, dst, src, counter, nil) }, decrypt)
+	f.cbcRows = func(s *schedule, dst, src []byte, row *[rowBytes]byte) { encrypt(s, dst, src, nil, row) }
+	f.cfbRows = func(s *schedule, dst, src []byte, row *[rowBytes]byte) {
+		encrypt(s, dst, src, (*[BlockSize]byte)(row[:]), row)
+	}
+	return f
 }
 
 // maxBatch is the largest batch of any kernel, in bytes.
@@ -140,15 +150,15 @@ func limitsOf(k uint8) limits {
 func encryptWith(k uint8, s *schedule, dst, src []byte, counter *[BlockSize]byte) {
 	switch k {
 	case kernelPermute:
-		encryptPermute(s, dst, src, counter)
+		encryptPermute(s, dst, src, counter, nil)
 	case kernelShuffle512:
-		encryptShuffle512(s, dst, src, counter)
+		encryptShuffle512(s, dst, src, counter, nil)
 	case kernelHybrid:
 		encryptHybrid(s, dst, src, counter)
 	case kernelGFNIShuffle:
-		encryptGFNIShuffle(s, dst, src, counter)
+		encryptGFNIShuffle(s, dst, src, counter, nil)
 	case kernelShuffle:
-		encryptShuffle(s, dst, src, counter)
+		encryptShuffle(s, dst, src, counter, nil)
 	case kernelVPGATHER:
 		encryptVPGATHER(s, dst, src, counter)
 	case kernelManual:

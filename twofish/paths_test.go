@@ -23,16 +23,17 @@ func TestPaths(t *testing.T) {
 				continue
 			}
 			delete(functions, name)
-			// The schedule, dst, src, and the chain or none.
-			for _, chain := range []uint64{0, 4 << 32} {
+			// The schedule, dst, src, the chain or none, and, for those that have it, the row before or none.
+			for way := range uint64(4) {
+				chain, before := way%2*4<<32, way/2*5<<32
 				for batches := range uint64(2) {
 					n := (1 + batches) * uint64(row.batch*BlockSize)
-					steps, err := f.Walk(1<<32, 2<<32, n, n, 3<<32, n, n, chain)
+					steps, err := f.Walk(1<<32, 2<<32, n, n, 3<<32, n, n, chain, before)
 					switch {
 					case row.constantTime && err != nil:
 						t.Errorf("%s: %v", name, err)
 					case row.constantTime:
-						t.Logf("%s: %d instructions for %d bytes (chain: %v), no secret in an address or a branch", name, steps, n, chain != 0)
+						t.Logf("%s: %d instructions for %d bytes (chain: %v, row: %v), no secret in an address or a branch", name, steps, n, chain != 0, before != 0)
 					case !errors.Is(err, testkit.ErrSecret):
 						t.Errorf("%s looks tables up, and after %d instructions the walk ends with: %v", name, steps, err)
 					}

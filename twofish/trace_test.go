@@ -44,6 +44,7 @@ type traceMemory struct {
 	keys                       [32]byte
 	dst, src                   [maxBatch + 8*BlockSize]byte
 	chain                      [BlockSize]byte
+	row                        [rowBytes]byte
 	hash                       ghash.Key
 	jobs                       [2]modes.Job
 	ctr                        *modes.CTR
@@ -145,6 +146,12 @@ func traceCases(t *testing.T) (cases []traceCase) {
 			if k.Funcs.cbcDecrypt != nil {
 				add(k.Name+" cbcDecrypt", row.function("decrypt"), k.ConstantTime, p,
 					func(m *traceMemory) { k.Funcs.cbcDecrypt(&m.c.schedule, m.dst[:n], m.src[:n], &m.chain) })
+			}
+			for _, f := range []rowsFunc{k.Funcs.cbcRows, k.Funcs.cfbRows} {
+				if f != nil {
+					add(k.Name+" rows", row.function("encrypt"), k.ConstantTime, p,
+						func(m *traceMemory) { f(&m.c.schedule, m.dst[:n], m.src[:n], &m.row) })
+				}
 			}
 			if k.Funcs.cbcEncrypt != nil {
 				add(k.Name+" cbcEncrypt", row.function("cbcEncrypt"), k.ConstantTime, p,

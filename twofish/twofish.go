@@ -25,6 +25,7 @@ var (
 	_ modes.BulkCBCDecrypter = (*Cipher)(nil)
 	_ modes.BulkCTR          = (*Cipher)(nil)
 	_ modes.BulkBatch        = (*Cipher)(nil)
+	_ modes.BulkLanes        = (*Cipher)(nil)
 )
 
 // KeySizeError is returned for keys of an invalid length. Its value is that length in bytes.

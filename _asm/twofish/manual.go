@@ -70,7 +70,7 @@ func writeManual() *assembler {
 	a.ConstraintExpr("amd64,!purego")
 	for _, a.decrypt = range []bool{false, true} {
 		(&manual{
-			wide:       &wide{a, 8, "Manual"},
+			wide:       &wide{a, 8, "Manual", false},
 			fromMemory: []int{6, 7}, inRegister: 5,
 			quadwords: []gpr{rbx, rdx, rcx},
 			controls:  []reg.Register{reg.R12, reg.R13, reg.R14, reg.R15},
@@ -78,7 +78,7 @@ func writeManual() *assembler {
 			lead:      63, ahead: 4, after: 4, at: 16, spread: 0.1,
 		}).kernel()
 		(&manual{
-			wide:       &wide{a, 4, "Manual8"},
+			wide:       &wide{a, 4, "Manual8", false},
 			inRegister: 4,
 			quadwords:  []gpr{rbx, rdx},
 			controls:   []reg.Register{reg.R12, reg.R13, reg.R14, reg.R15, reg.RSI},

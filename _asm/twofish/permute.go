@@ -67,7 +67,7 @@ func writePermute() *assembler {
 	a := newAssembler()
 	a.ConstraintExpr("amd64,!purego")
 	for _, a.decrypt = range []bool{false, true} {
-		(&permuter{wide: &wide{a, 32, "Permute"}}).kernel()
+		(&permuter{wide: &wide{a, 32, "Permute", true}}).kernel()
 	}
 	return a
 }
@@ -95,7 +95,7 @@ func (p *permuter) kernel() {
 	p.JMP(operand.LabelRef("more"))
 
 	p.Label("batch")
-	p.load(count)
+	p.load(a, count)
 	p.keys = p.newRoundKeys(reg.R9)
 	p.LEAQ(p.keys.at(rounds, 0), lastKey)
 	p.CMPQ(batchSize, operand.U32(2*p.batchBytes()))
@@ -105,11 +105,20 @@ func (p *permuter) kernel() {
 	p.Label("double")
 	p.rounds("doubleRounds", 4)
 	p.Label("store")
-	p.store()
+	p.store(a)
 
 	p.Label("more")
 	for _, batches := range []int{2, 1} {
 		p.MOVQ(operand.U32(batches*p.batchBytes()), batchSize)
+		if batches == 2 && p.hasRows() {
+			p.Comment("Not two rows at a time: the second one depends on the first one")
+			p.CMPQ(a.row, operand.U8(0))
+			p.JNE(operand.LabelRef("single"))
+		}
+		if batches == 1 && p.hasRows() {
+			p.Label("single")
+			p.MOVQ(operand.U32(p.batchBytes()), batchSize)
+		}
 		p.CMPQ(bytesLeft, batchSize)
 		p.JAE(operand.LabelRef("batch"))
 	}
@@ -393,28 +402,36 @@ var (
 )
 
 // load is wide.load into the frame.
-func (p *permuter) load(count operand.Mem) {
+func (p *permuter) load(a arguments, count operand.Mem) {
 	in, _ := p.whitening()
-	if !p.decrypt {
-		p.TESTQ(chainPointer, chainPointer)
-		p.JNE(operand.LabelRef("counters"))
+	blocks := func(label string, xor func(q int, r reg.Register)) {
+		p.quarters(label, func() {
+			for q, r := range stage {
+				p.VMOVDQU64(operand.Mem{Base: bufferPointer, Disp: 64 * q}, r.z)
+				xor(q, r.z)
+			}
+			p.transpose(stage, permuterTemp)
+			for word, r := range stage {
+				p.VPXORD_BCST(p.subkey(in+word), r.z, r.z)
+				p.VMOVDQA64(r.z, p.quarterSlot(word))
+			}
+			p.ADDQ(operand.U32(quarterSize), bufferPointer)
+		})
 	}
-	p.Comment("Load, one word of each block to a register")
 	p.MOVQ(srcPointer, bufferPointer)
-	p.quarters("load", func() {
-		for q, r := range stage {
-			p.VMOVDQU64(operand.Mem{Base: bufferPointer, Disp: 64 * q}, r.z)
-		}
-		p.transpose(stage, permuterTemp)
-		for word, r := range stage {
-			p.VPXORD_BCST(p.subkey(in+word), r.z, r.z)
-			p.VMOVDQA64(r.z, p.quarterSlot(word))
-		}
-		p.ADDQ(operand.U32(quarterSize), bufferPointer)
-	})
+	p.chooseLoad(a)
+	p.Comment("Load, one word of each block to a register")
+	blocks("load", func(int, reg.Register) {})
 	if p.decrypt {
 		return
 	}
+	p.JMP(operand.LabelRef("loaded"))
+	p.Label("withRow")
+	p.Comment("The same, XORed with the row before")
+	p.SUBQ(bufferPointer, rowPointer)
+	blocks("loadWithRow", func(q int, r reg.Register) {
+		p.VPXORD(operand.Mem{Base: bufferPointer, Index: rowPointer, Scale: 1, Disp: 64 * q}, r, r)
+	})
 	p.JMP(operand.LabelRef("loaded"))
 	p.Label("counters")
 	p.Comment("Make counters, whose last word counts and has its bytes in the other order")
@@ -442,7 +459,7 @@ func (p *permuter) load(count operand.Mem) {
 }
 
 // store is wide.store from the frame.
-func (p *permuter) store() {
+func (p *permuter) store(a arguments) {
 	_, out := p.whitening()
 	if p.decrypt {
 		p.TESTQ(chainPointer, chainPointer)
@@ -488,6 +505,9 @@ func (p *permuter) store() {
 		p.Comment("The last of src is the next IV")
 		p.VEXTRACTI32X4(operand.U8(3), before.z, operand.Mem{Base: chainPointer})
 		p.Label("next")
+	}
+	if p.hasRows() {
+		p.nextRow(a, operand.Mem{Base: dstPointer, Disp: -p.batchBytes()})
 	}
 	p.SUBQ(batchSize, bytesLeft)
 }

@@ -91,9 +91,9 @@ func writeShuffle() *assembler {
 	a := newAssembler()
 	a.ConstraintExpr("amd64,!purego")
 	for _, a.decrypt = range []bool{false, true} {
-		(&shuffler{wide: &wide{a, 32, "Shuffle"}, parked: 1, anew: true}).kernel()
-		(&shuffler{wide: &wide{a, 32, "GFNIShuffle"}, parked: 3, shared: true, gfni: true}).kernel()
-		(&shuffler{wide: &wide{a, 40, "Hybrid"}, parked: 1, anew: true, scalars: 16}).kernel()
+		(&shuffler{wide: &wide{a, 32, "Shuffle", true}, parked: 1, anew: true}).kernel()
+		(&shuffler{wide: &wide{a, 32, "GFNIShuffle", true}, parked: 3, shared: true, gfni: true}).kernel()
+		(&shuffler{wide: &wide{a, 40, "Hybrid", false}, parked: 1, anew: true, scalars: 16}).kernel()
 	}
 	return a
 }
@@ -104,7 +104,7 @@ func (s *shuffler) kernel() {
 		how = "Table entries come by VPSHUFB for most blocks, by scalar loads for some."
 	}
 	a := s.start(how)
-	s.eight = &wide{s.assembler, 8, s.suffix}
+	s.eight = &wide{s.assembler, 8, s.suffix, false}
 	frame := s.AllocLocal(atLeast + 16*s.scalars + 32)
 	s.count = s.AllocLocal(8)
 	if s.scalars > 0 {
@@ -552,28 +552,28 @@ func (s *shuffler) firstSlices(i int) {
 	}
 }
 
-// loadBatch reads the batch at src, or makes counters, and whitens it.
+// loadBatch reads the batch at src, or what row modes have instead, or makes counters, and whitens it.
 func (s *shuffler) loadBatch(a arguments) {
 	in, _ := s.whitening()
 	s.MOVQ(a.src, bufferPointer)
 	s.batchRegisters(in)
-	if !s.decrypt {
-		s.MOVQ(a.chain, chainPointer)
-		s.TESTQ(chainPointer, chainPointer)
-		s.JNE(operand.LabelRef("counters"))
+	s.chooseLoad(a)
+	blocks := func(label string, xor func(q int, r reg.Register)) {
+		s.eights(label, func() {
+			for q, r := range batchGroup {
+				s.VMOVDQU(mem(bufferPointer, 32*q), r.y)
+				xor(q, r.y)
+			}
+			s.eight.transpose(batchGroup, batchTemp)
+			for w, r := range batchGroup {
+				s.VPXOR(batchKeys[w].y, r.y, r.y)
+				s.VMOVDQA(r.y, mem(batchWords, 256*w))
+			}
+			s.SUBQ(operand.I8(-128), bufferPointer)
+		})
 	}
 	s.Comment("Load and whiten, one word of each block to a register")
-	s.eights("load", func() {
-		for q, r := range batchGroup {
-			s.VMOVDQU(mem(bufferPointer, 32*q), r.y)
-		}
-		s.eight.transpose(batchGroup, batchTemp)
-		for w, r := range batchGroup {
-			s.VPXOR(batchKeys[w].y, r.y, r.y)
-			s.VMOVDQA(r.y, mem(batchWords, 256*w))
-		}
-		s.SUBQ(operand.I8(-128), bufferPointer)
-	})
+	blocks("load", func(int, reg.Register) {})
 	s.pairs("loadPair", func(block vec) {
 		s.VPXOR(mem(bufferPointer, 0), batchPair, block.y)
 		s.VMOVDQA(block.y, mem(batchBlocks, 0))
@@ -583,6 +583,15 @@ func (s *shuffler) loadBatch(a arguments) {
 		return
 	}
 	s.JMP(operand.LabelRef("loaded"))
+	if s.rows {
+		s.Label("withRow")
+		s.Comment("The same, XORed with the row before")
+		s.SUBQ(bufferPointer, rowPointer)
+		blocks("loadWithRow", func(q int, r reg.Register) {
+			s.VPXOR(operand.Mem{Base: bufferPointer, Index: rowPointer, Scale: 1, Disp: 32 * q}, r, r)
+		})
+		s.JMP(operand.LabelRef("loaded"))
+	}
 	s.Label("counters")
 	s.Comment("Make counters and whiten them; only their last words differ, which have their bytes in the other order")
 	swap, more, number, pairNumber, pairFixed := vecs[4].y, vecs[5].y, vecs[6].y, vecs[7].y, vecs[14].y
@@ -647,6 +656,10 @@ func (s *shuffler) storeBatch(a arguments) {
 	s.Comment("Whiten, block by block again, and store")
 	s.storeBlocks("store", func([]vec) {})
 	s.Label("stored")
+	if s.hasRows() {
+		s.MOVQ(a.dst, bufferPointer)
+		s.nextRow(a, mem(bufferPointer, 0))
+	}
 	s.ADDQ(operand.U32(s.batchBytes()), a.src)
 	s.ADDQ(operand.U32(s.batchBytes()), a.dst)
 	s.SUBQ(operand.U32(s.batchBytes()), a.left)

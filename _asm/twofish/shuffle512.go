@@ -17,7 +17,7 @@ func writeShuffle512() *assembler {
 	a := newAssembler()
 	a.ConstraintExpr("amd64,!purego")
 	for _, a.decrypt = range []bool{false, true} {
-		(&permuter{wide: &wide{a, 32, "Shuffle512"}, words: true}).kernel()
+		(&permuter{wide: &wide{a, 32, "Shuffle512", true}, words: true}).kernel()
 	}
 	return a
 }

@@ -11,7 +11,7 @@ import (
 func writeVPGATHER() *assembler {
 	a := newAssembler()
 	a.ConstraintExpr("amd64,!purego")
-	w := &wide{a, 8, "VPGATHER"}
+	w := &wide{a, 8, "VPGATHER", false}
 	for _, a.decrypt = range []bool{false, true} {
 		w.vpgather()
 	}

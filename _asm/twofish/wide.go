@@ -16,6 +16,7 @@ type wide struct {
 	*assembler
 	lanes  int // blocks in a group
 	suffix string
+	rows   bool // whether encryption has the modes of many messages side by side
 }
 
 // A vec is a vector register by its three names.
@@ -56,7 +57,7 @@ func (w *wide) batchBytes() int { return 2 * w.groupBytes() }
 
 // arguments are where a kernel's arguments lie. src and dst move on with the batches, left is the length of src and
 // becomes what is left of it.
-type arguments struct{ dst, src, left, chain operand.Mem }
+type arguments struct{ dst, src, left, chain, row operand.Mem }
 
 // start begins a kernel: its name, its arguments, and what is true of all. A kernel has a second mode of operation besides
 // ECB, chosen by a pointer that is not nil, since counters are made and chains undone in registers at almost no cost.
@@ -67,13 +68,60 @@ func (w *wide) start(how string) arguments {
 	if w.decrypt {
 		chain, mode = "iv", "With an IV, it decrypts in CBC mode, and the IV becomes the last block of src."
 	}
-	w.text(name, fmt.Sprintf("func(s *schedule, dst, src []byte, %s *[16]byte)", chain),
-		fmt.Sprintf("%s %s the blocks of src, a multiple of %d, into dst, as %sGeneric does.", name, does, 2*w.lanes, verb), mode, how)
+	doc := []string{
+		fmt.Sprintf("%s %s the blocks of src, a multiple of %d, into dst, as %sGeneric does.", name, does, 2*w.lanes, verb), mode, how,
+	}
+	parameters := fmt.Sprintf("s *schedule, dst, src []byte, %s *[16]byte", chain)
+	if w.hasRows() {
+		parameters += fmt.Sprintf(", row *[%d]byte", w.batchBytes())
+		doc = append(doc[:2:2], fmt.Sprintf("With a row, it encrypts %d messages in CBC mode that lie in src row by row, a block of each to a row; row is what", 2*w.lanes),
+			"comes before the first one. With a counter besides, whose value is not used, it is CFB mode.", how)
+	}
+	w.text(name, "func("+parameters+")", doc...)
 	w.Load(w.Param("s"), w.schedule)
-	return arguments{
+	a := arguments{
 		dst: w.address(w.Param("dst").Base()), src: w.address(w.Param("src").Base()), left: w.address(w.Param("src").Len()),
 		chain: w.address(w.Param(chain)),
 	}
+	if w.hasRows() {
+		a.row = w.address(w.Param("row"))
+	}
+	return a
+}
+
+func (w *wide) hasRows() bool { return w.rows && !w.decrypt }
+
+// chooseLoad goes to where counters are made, or to where blocks of src meet the row before, if so it should be, with the
+// pointer there. Otherwise what bufferPointer points at is loaded, which is src, and becomes the row before in CFB mode.
+func (w *wide) chooseLoad(a arguments) {
+	if w.decrypt {
+		return
+	}
+	w.MOVQ(a.chain, chainPointer)
+	if w.rows {
+		w.MOVQ(a.row, rowPointer)
+		w.TESTQ(rowPointer, rowPointer)
+		w.JEQ(operand.LabelRef("noRows"))
+		w.TESTQ(chainPointer, chainPointer)
+		w.JEQ(operand.LabelRef("withRow"))
+		w.MOVQ(rowPointer, bufferPointer)
+		w.JMP(operand.LabelRef("blocks"))
+		w.Label("noRows")
+	}
+	w.TESTQ(chainPointer, chainPointer)
+	w.JNE(operand.LabelRef("counters"))
+	if w.rows {
+		w.Label("blocks")
+	}
+}
+
+// nextRow makes what has been stored the row before, if there is one.
+func (w *wide) nextRow(a arguments, stored operand.Mem) {
+	w.CMPQ(a.row, operand.U8(0))
+	w.JEQ(operand.LabelRef("next"))
+	w.LEAQ(stored, rowPointer)
+	w.MOVQ(rowPointer, a.row)
+	w.Label("next")
 }
 
 // Registers of load and store, which run between the rounds of two batches.
@@ -81,6 +129,7 @@ var (
 	bufferPointer = reg.RAX
 	chainPointer  = reg.RBX
 	sourcePointer = reg.RCX
+	rowPointer    = reg.R14
 	stageTemp     = [4]vec(vecs[8:12])
 )
 
