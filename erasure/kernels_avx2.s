@@ -66,24 +66,21 @@ dot1_128step:
 	TESTQ          R9, R9
 	JNE            dot1_128special
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y4
-	VMOVDQU        32(AX)(R8*1), Y5
-	VMOVDQU        64(AX)(R8*1), Y6
-	VMOVDQU        96(AX)(R8*1), Y7
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y4
+	VPAND          32(AX)(R8*1), Y15, Y5
+	VPAND          64(AX)(R8*1), Y15, Y6
+	VPAND          96(AX)(R8*1), Y15, Y7
 	PREFETCHT0     128(AX)(BX*1)
 	PREFETCHT0     192(AX)(BX*1)
-	VPSRLQ         $0x04, Y4, Y8
-	VPSRLQ         $0x04, Y5, Y9
-	VPSRLQ         $0x04, Y6, Y10
-	VPSRLQ         $0x04, Y7, Y11
-	VPAND          lowNibbles<>+0(SB), Y4, Y4
-	VPAND          lowNibbles<>+0(SB), Y5, Y5
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
-	VPAND          lowNibbles<>+0(SB), Y10, Y10
-	VPAND          lowNibbles<>+0(SB), Y11, Y11
+	VPANDN         (AX)(R8*1), Y15, Y8
+	VPANDN         32(AX)(R8*1), Y15, Y9
+	VPANDN         64(AX)(R8*1), Y15, Y10
+	VPANDN         96(AX)(R8*1), Y15, Y11
+	VPSRLQ         $0x04, Y8, Y8
+	VPSRLQ         $0x04, Y9, Y9
+	VPSRLQ         $0x04, Y10, Y10
+	VPSRLQ         $0x04, Y11, Y11
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y4, Y15, Y0
 	VPSHUFB        Y5, Y15, Y1
@@ -106,24 +103,21 @@ dot1_128step:
 
 dot1_128source:
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y4
-	VMOVDQU        32(AX)(R8*1), Y5
-	VMOVDQU        64(AX)(R8*1), Y6
-	VMOVDQU        96(AX)(R8*1), Y7
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y4
+	VPAND          32(AX)(R8*1), Y15, Y5
+	VPAND          64(AX)(R8*1), Y15, Y6
+	VPAND          96(AX)(R8*1), Y15, Y7
 	PREFETCHT0     128(AX)(BX*1)
 	PREFETCHT0     192(AX)(BX*1)
-	VPSRLQ         $0x04, Y4, Y8
-	VPSRLQ         $0x04, Y5, Y9
-	VPSRLQ         $0x04, Y6, Y10
-	VPSRLQ         $0x04, Y7, Y11
-	VPAND          lowNibbles<>+0(SB), Y4, Y4
-	VPAND          lowNibbles<>+0(SB), Y5, Y5
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
-	VPAND          lowNibbles<>+0(SB), Y10, Y10
-	VPAND          lowNibbles<>+0(SB), Y11, Y11
+	VPANDN         (AX)(R8*1), Y15, Y8
+	VPANDN         32(AX)(R8*1), Y15, Y9
+	VPANDN         64(AX)(R8*1), Y15, Y10
+	VPANDN         96(AX)(R8*1), Y15, Y11
+	VPSRLQ         $0x04, Y8, Y8
+	VPSRLQ         $0x04, Y9, Y9
+	VPSRLQ         $0x04, Y10, Y10
+	VPSRLQ         $0x04, Y11, Y11
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y4, Y15, Y12
 	VPSHUFB        Y5, Y15, Y13
@@ -179,15 +173,14 @@ dot1_64step:
 	TESTQ          R9, R9
 	JNE            dot1_64special
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y2
-	VMOVDQU        32(AX)(R8*1), Y3
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y2
+	VPAND          32(AX)(R8*1), Y15, Y3
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y2, Y4
-	VPSRLQ         $0x04, Y3, Y5
-	VPAND          lowNibbles<>+0(SB), Y2, Y2
-	VPAND          lowNibbles<>+0(SB), Y3, Y3
-	VPAND          lowNibbles<>+0(SB), Y4, Y4
-	VPAND          lowNibbles<>+0(SB), Y5, Y5
+	VPANDN         (AX)(R8*1), Y15, Y4
+	VPANDN         32(AX)(R8*1), Y15, Y5
+	VPSRLQ         $0x04, Y4, Y4
+	VPSRLQ         $0x04, Y5, Y5
 	VBROADCASTI128 (R10), Y7
 	VPSHUFB        Y2, Y7, Y0
 	VPSHUFB        Y3, Y7, Y1
@@ -204,15 +197,14 @@ dot1_64step:
 
 dot1_64source:
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y2
-	VMOVDQU        32(AX)(R8*1), Y3
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y2
+	VPAND          32(AX)(R8*1), Y15, Y3
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y2, Y4
-	VPSRLQ         $0x04, Y3, Y5
-	VPAND          lowNibbles<>+0(SB), Y2, Y2
-	VPAND          lowNibbles<>+0(SB), Y3, Y3
-	VPAND          lowNibbles<>+0(SB), Y4, Y4
-	VPAND          lowNibbles<>+0(SB), Y5, Y5
+	VPANDN         (AX)(R8*1), Y15, Y4
+	VPANDN         32(AX)(R8*1), Y15, Y5
+	VPSRLQ         $0x04, Y4, Y4
+	VPSRLQ         $0x04, Y5, Y5
 	VBROADCASTI128 (R10), Y7
 	VPSHUFB        Y2, Y7, Y6
 	VPSHUFB        Y3, Y7, Y7
@@ -377,19 +369,15 @@ dot2_128step:
 	VPSHUFB        Y9, Y15, Y5
 	VPSHUFB        Y10, Y15, Y6
 	VPSHUFB        Y11, Y15, Y7
-	VMOVDQU        (AX)(R8*1), Y8
-	VMOVDQU        32(AX)(R8*1), Y9
-	VMOVDQU        64(AX)(R8*1), Y10
-	VMOVDQU        96(AX)(R8*1), Y11
 	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPANDN         (AX)(R8*1), Y15, Y8
+	VPANDN         32(AX)(R8*1), Y15, Y9
+	VPANDN         64(AX)(R8*1), Y15, Y10
+	VPANDN         96(AX)(R8*1), Y15, Y11
 	VPSRLQ         $0x04, Y8, Y8
 	VPSRLQ         $0x04, Y9, Y9
 	VPSRLQ         $0x04, Y10, Y10
 	VPSRLQ         $0x04, Y11, Y11
-	VPAND          Y15, Y8, Y8
-	VPAND          Y15, Y9, Y9
-	VPAND          Y15, Y10, Y10
-	VPAND          Y15, Y11, Y11
 	VBROADCASTI128 16(R10), Y15
 	VPSHUFB        Y8, Y15, Y12
 	VPSHUFB        Y9, Y15, Y13
@@ -441,19 +429,15 @@ dot2_128source:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	VMOVDQU        (AX)(R8*1), Y8
-	VMOVDQU        32(AX)(R8*1), Y9
-	VMOVDQU        64(AX)(R8*1), Y10
-	VMOVDQU        96(AX)(R8*1), Y11
 	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPANDN         (AX)(R8*1), Y15, Y8
+	VPANDN         32(AX)(R8*1), Y15, Y9
+	VPANDN         64(AX)(R8*1), Y15, Y10
+	VPANDN         96(AX)(R8*1), Y15, Y11
 	VPSRLQ         $0x04, Y8, Y8
 	VPSRLQ         $0x04, Y9, Y9
 	VPSRLQ         $0x04, Y10, Y10
 	VPSRLQ         $0x04, Y11, Y11
-	VPAND          Y15, Y8, Y8
-	VPAND          Y15, Y9, Y9
-	VPAND          Y15, Y10, Y10
-	VPAND          Y15, Y11, Y11
 	VBROADCASTI128 16(R10), Y15
 	VPSHUFB        Y8, Y15, Y12
 	VPSHUFB        Y9, Y15, Y13
@@ -514,15 +498,14 @@ dot2_64step:
 	TESTQ          R9, R9
 	JNE            dot2_64special
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y4
-	VMOVDQU        32(AX)(R8*1), Y5
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y4
+	VPAND          32(AX)(R8*1), Y15, Y5
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y4, Y6
-	VPSRLQ         $0x04, Y5, Y7
-	VPAND          lowNibbles<>+0(SB), Y4, Y4
-	VPAND          lowNibbles<>+0(SB), Y5, Y5
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
+	VPANDN         (AX)(R8*1), Y15, Y6
+	VPANDN         32(AX)(R8*1), Y15, Y7
+	VPSRLQ         $0x04, Y6, Y6
+	VPSRLQ         $0x04, Y7, Y7
 	VBROADCASTI128 (R10), Y9
 	VPSHUFB        Y4, Y9, Y0
 	VPSHUFB        Y5, Y9, Y1
@@ -547,15 +530,14 @@ dot2_64step:
 
 dot2_64source:
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y4
-	VMOVDQU        32(AX)(R8*1), Y5
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y4
+	VPAND          32(AX)(R8*1), Y15, Y5
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y4, Y6
-	VPSRLQ         $0x04, Y5, Y7
-	VPAND          lowNibbles<>+0(SB), Y4, Y4
-	VPAND          lowNibbles<>+0(SB), Y5, Y5
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
+	VPANDN         (AX)(R8*1), Y15, Y6
+	VPANDN         32(AX)(R8*1), Y15, Y7
+	VPSRLQ         $0x04, Y6, Y6
+	VPSRLQ         $0x04, Y7, Y7
 	VBROADCASTI128 (R10), Y9
 	VPSHUFB        Y4, Y9, Y8
 	VPSHUFB        Y5, Y9, Y9
@@ -746,15 +728,13 @@ dot3_64step:
 	TESTQ          R9, R9
 	JNE            dot3_64special
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y6
-	VMOVDQU        32(AX)(R8*1), Y7
+	VPAND          (AX)(R8*1), Y15, Y6
+	VPAND          32(AX)(R8*1), Y15, Y7
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y6, Y8
-	VPSRLQ         $0x04, Y7, Y9
-	VPAND          Y15, Y6, Y6
-	VPAND          Y15, Y7, Y7
-	VPAND          Y15, Y8, Y8
-	VPAND          Y15, Y9, Y9
+	VPANDN         (AX)(R8*1), Y15, Y8
+	VPANDN         32(AX)(R8*1), Y15, Y9
+	VPSRLQ         $0x04, Y8, Y8
+	VPSRLQ         $0x04, Y9, Y9
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y0
 	VPSHUFB        Y7, Y11, Y1
@@ -787,15 +767,13 @@ dot3_64step:
 
 dot3_64source:
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y6
-	VMOVDQU        32(AX)(R8*1), Y7
+	VPAND          (AX)(R8*1), Y15, Y6
+	VPAND          32(AX)(R8*1), Y15, Y7
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y6, Y8
-	VPSRLQ         $0x04, Y7, Y9
-	VPAND          Y15, Y6, Y6
-	VPAND          Y15, Y7, Y7
-	VPAND          Y15, Y8, Y8
-	VPAND          Y15, Y9, Y9
+	VPANDN         (AX)(R8*1), Y15, Y8
+	VPANDN         32(AX)(R8*1), Y15, Y9
+	VPSRLQ         $0x04, Y8, Y8
+	VPSRLQ         $0x04, Y9, Y9
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y10
 	VPSHUFB        Y7, Y11, Y11
@@ -936,15 +914,14 @@ dot4_64step:
 	TESTQ          R9, R9
 	JNE            dot4_64special
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y8
-	VMOVDQU        32(AX)(R8*1), Y9
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y8
+	VPAND          32(AX)(R8*1), Y15, Y9
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y8, Y10
-	VPSRLQ         $0x04, Y9, Y11
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
-	VPAND          lowNibbles<>+0(SB), Y10, Y10
-	VPAND          lowNibbles<>+0(SB), Y11, Y11
+	VPANDN         (AX)(R8*1), Y15, Y10
+	VPANDN         32(AX)(R8*1), Y15, Y11
+	VPSRLQ         $0x04, Y10, Y10
+	VPSRLQ         $0x04, Y11, Y11
 	VBROADCASTI128 (R10), Y13
 	VPSHUFB        Y8, Y13, Y0
 	VPSHUFB        Y9, Y13, Y1
@@ -985,15 +962,14 @@ dot4_64step:
 
 dot4_64source:
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y8
-	VMOVDQU        32(AX)(R8*1), Y9
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y8
+	VPAND          32(AX)(R8*1), Y15, Y9
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y8, Y10
-	VPSRLQ         $0x04, Y9, Y11
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
-	VPAND          lowNibbles<>+0(SB), Y10, Y10
-	VPAND          lowNibbles<>+0(SB), Y11, Y11
+	VPANDN         (AX)(R8*1), Y15, Y10
+	VPANDN         32(AX)(R8*1), Y15, Y11
+	VPSRLQ         $0x04, Y10, Y10
+	VPSRLQ         $0x04, Y11, Y11
 	VBROADCASTI128 (R10), Y13
 	VPSHUFB        Y8, Y13, Y12
 	VPSHUFB        Y9, Y13, Y13
@@ -1155,15 +1131,14 @@ dot5_64step:
 	TESTQ          R9, R9
 	JNE            dot5_64special
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y10
-	VMOVDQU        32(AX)(R8*1), Y11
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y10
+	VPAND          32(AX)(R8*1), Y15, Y11
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y10, Y12
-	VPSRLQ         $0x04, Y11, Y13
-	VPAND          lowNibbles<>+0(SB), Y10, Y10
-	VPAND          lowNibbles<>+0(SB), Y11, Y11
-	VPAND          lowNibbles<>+0(SB), Y12, Y12
-	VPAND          lowNibbles<>+0(SB), Y13, Y13
+	VPANDN         (AX)(R8*1), Y15, Y12
+	VPANDN         32(AX)(R8*1), Y15, Y13
+	VPSRLQ         $0x04, Y12, Y12
+	VPSRLQ         $0x04, Y13, Y13
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y10, Y15, Y0
 	VPSHUFB        Y11, Y15, Y1
@@ -1212,15 +1187,14 @@ dot5_64step:
 
 dot5_64source:
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y10
-	VMOVDQU        32(AX)(R8*1), Y11
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y10
+	VPAND          32(AX)(R8*1), Y15, Y11
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y10, Y12
-	VPSRLQ         $0x04, Y11, Y13
-	VPAND          lowNibbles<>+0(SB), Y10, Y10
-	VPAND          lowNibbles<>+0(SB), Y11, Y11
-	VPAND          lowNibbles<>+0(SB), Y12, Y12
-	VPAND          lowNibbles<>+0(SB), Y13, Y13
+	VPANDN         (AX)(R8*1), Y15, Y12
+	VPANDN         32(AX)(R8*1), Y15, Y13
+	VPSRLQ         $0x04, Y12, Y12
+	VPSRLQ         $0x04, Y13, Y13
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y10, Y15, Y14
 	VPSHUFB        Y11, Y15, Y15
@@ -1425,13 +1399,11 @@ dot6_64step:
 	VBROADCASTI128 160(R10), Y15
 	VPSHUFB        Y12, Y15, Y10
 	VPSHUFB        Y13, Y15, Y11
-	VMOVDQU        (AX)(R8*1), Y12
-	VMOVDQU        32(AX)(R8*1), Y13
 	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPANDN         (AX)(R8*1), Y15, Y12
+	VPANDN         32(AX)(R8*1), Y15, Y13
 	VPSRLQ         $0x04, Y12, Y12
 	VPSRLQ         $0x04, Y13, Y13
-	VPAND          Y15, Y12, Y12
-	VPAND          Y15, Y13, Y13
 	VBROADCASTI128 16(R10), Y15
 	VPSHUFB        Y12, Y15, Y14
 	VPSHUFB        Y13, Y15, Y15
@@ -1504,13 +1476,11 @@ dot6_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	VMOVDQU        (AX)(R8*1), Y12
-	VMOVDQU        32(AX)(R8*1), Y13
 	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPANDN         (AX)(R8*1), Y15, Y12
+	VPANDN         32(AX)(R8*1), Y15, Y13
 	VPSRLQ         $0x04, Y12, Y12
 	VPSRLQ         $0x04, Y13, Y13
-	VPAND          Y15, Y12, Y12
-	VPAND          Y15, Y13, Y13
 	VBROADCASTI128 16(R10), Y15
 	VPSHUFB        Y12, Y15, Y14
 	VPSHUFB        Y13, Y15, Y15
@@ -1700,19 +1670,15 @@ sum2_128step:
 	VPSHUFB        Y9, Y15, Y5
 	VPSHUFB        Y10, Y15, Y6
 	VPSHUFB        Y11, Y15, Y7
-	VMOVDQU        (AX)(R8*1), Y8
-	VMOVDQU        32(AX)(R8*1), Y9
-	VMOVDQU        64(AX)(R8*1), Y10
-	VMOVDQU        96(AX)(R8*1), Y11
 	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPANDN         (AX)(R8*1), Y15, Y8
+	VPANDN         32(AX)(R8*1), Y15, Y9
+	VPANDN         64(AX)(R8*1), Y15, Y10
+	VPANDN         96(AX)(R8*1), Y15, Y11
 	VPSRLQ         $0x04, Y8, Y8
 	VPSRLQ         $0x04, Y9, Y9
 	VPSRLQ         $0x04, Y10, Y10
 	VPSRLQ         $0x04, Y11, Y11
-	VPAND          Y15, Y8, Y8
-	VPAND          Y15, Y9, Y9
-	VPAND          Y15, Y10, Y10
-	VPAND          Y15, Y11, Y11
 	VBROADCASTI128 16(R10), Y15
 	VPSHUFB        Y8, Y15, Y12
 	VPSHUFB        Y9, Y15, Y13
@@ -1750,19 +1716,15 @@ sum2_128source:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	VMOVDQU        (AX)(R8*1), Y8
-	VMOVDQU        32(AX)(R8*1), Y9
-	VMOVDQU        64(AX)(R8*1), Y10
-	VMOVDQU        96(AX)(R8*1), Y11
 	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPANDN         (AX)(R8*1), Y15, Y8
+	VPANDN         32(AX)(R8*1), Y15, Y9
+	VPANDN         64(AX)(R8*1), Y15, Y10
+	VPANDN         96(AX)(R8*1), Y15, Y11
 	VPSRLQ         $0x04, Y8, Y8
 	VPSRLQ         $0x04, Y9, Y9
 	VPSRLQ         $0x04, Y10, Y10
 	VPSRLQ         $0x04, Y11, Y11
-	VPAND          Y15, Y8, Y8
-	VPAND          Y15, Y9, Y9
-	VPAND          Y15, Y10, Y10
-	VPAND          Y15, Y11, Y11
 	VBROADCASTI128 16(R10), Y15
 	VPSHUFB        Y8, Y15, Y12
 	VPSHUFB        Y9, Y15, Y13
@@ -1814,17 +1776,16 @@ sum2_64step:
 	TESTQ          R9, R9
 	JNE            sum2_64special
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y4
-	VMOVDQU        32(AX)(R8*1), Y5
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y4
+	VPAND          32(AX)(R8*1), Y15, Y5
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y4, Y6
-	VPSRLQ         $0x04, Y5, Y7
-	VMOVDQU        Y4, Y0
-	VMOVDQU        Y5, Y1
-	VPAND          lowNibbles<>+0(SB), Y4, Y4
-	VPAND          lowNibbles<>+0(SB), Y5, Y5
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
+	VPANDN         (AX)(R8*1), Y15, Y6
+	VPANDN         32(AX)(R8*1), Y15, Y7
+	VPSRLQ         $0x04, Y6, Y6
+	VPSRLQ         $0x04, Y7, Y7
+	VMOVDQU        (AX)(R8*1), Y0
+	VMOVDQU        32(AX)(R8*1), Y1
 	VBROADCASTI128 (R10), Y9
 	VPSHUFB        Y4, Y9, Y2
 	VPSHUFB        Y5, Y9, Y3
@@ -1841,17 +1802,16 @@ sum2_64step:
 
 sum2_64source:
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y4
-	VMOVDQU        32(AX)(R8*1), Y5
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y4
+	VPAND          32(AX)(R8*1), Y15, Y5
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y4, Y6
-	VPSRLQ         $0x04, Y5, Y7
-	VPXOR          Y4, Y0, Y0
-	VPXOR          Y5, Y1, Y1
-	VPAND          lowNibbles<>+0(SB), Y4, Y4
-	VPAND          lowNibbles<>+0(SB), Y5, Y5
-	VPAND          lowNibbles<>+0(SB), Y6, Y6
-	VPAND          lowNibbles<>+0(SB), Y7, Y7
+	VPANDN         (AX)(R8*1), Y15, Y6
+	VPANDN         32(AX)(R8*1), Y15, Y7
+	VPSRLQ         $0x04, Y6, Y6
+	VPSRLQ         $0x04, Y7, Y7
+	VPXOR          (AX)(R8*1), Y0, Y0
+	VPXOR          32(AX)(R8*1), Y1, Y1
 	VBROADCASTI128 (R10), Y9
 	VPSHUFB        Y4, Y9, Y8
 	VPSHUFB        Y5, Y9, Y9
@@ -2032,17 +1992,15 @@ sum3_64step:
 	TESTQ          R9, R9
 	JNE            sum3_64special
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y6
-	VMOVDQU        32(AX)(R8*1), Y7
+	VPAND          (AX)(R8*1), Y15, Y6
+	VPAND          32(AX)(R8*1), Y15, Y7
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y6, Y8
-	VPSRLQ         $0x04, Y7, Y9
-	VMOVDQU        Y6, Y0
-	VMOVDQU        Y7, Y1
-	VPAND          Y15, Y6, Y6
-	VPAND          Y15, Y7, Y7
-	VPAND          Y15, Y8, Y8
-	VPAND          Y15, Y9, Y9
+	VPANDN         (AX)(R8*1), Y15, Y8
+	VPANDN         32(AX)(R8*1), Y15, Y9
+	VPSRLQ         $0x04, Y8, Y8
+	VPSRLQ         $0x04, Y9, Y9
+	VMOVDQU        (AX)(R8*1), Y0
+	VMOVDQU        32(AX)(R8*1), Y1
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y2
 	VPSHUFB        Y7, Y11, Y3
@@ -2067,17 +2025,15 @@ sum3_64step:
 
 sum3_64source:
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y6
-	VMOVDQU        32(AX)(R8*1), Y7
+	VPAND          (AX)(R8*1), Y15, Y6
+	VPAND          32(AX)(R8*1), Y15, Y7
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y6, Y8
-	VPSRLQ         $0x04, Y7, Y9
-	VPXOR          Y6, Y0, Y0
-	VPXOR          Y7, Y1, Y1
-	VPAND          Y15, Y6, Y6
-	VPAND          Y15, Y7, Y7
-	VPAND          Y15, Y8, Y8
-	VPAND          Y15, Y9, Y9
+	VPANDN         (AX)(R8*1), Y15, Y8
+	VPANDN         32(AX)(R8*1), Y15, Y9
+	VPSRLQ         $0x04, Y8, Y8
+	VPSRLQ         $0x04, Y9, Y9
+	VPXOR          (AX)(R8*1), Y0, Y0
+	VPXOR          32(AX)(R8*1), Y1, Y1
 	VBROADCASTI128 (R10), Y11
 	VPSHUFB        Y6, Y11, Y10
 	VPSHUFB        Y7, Y11, Y11
@@ -2208,17 +2164,16 @@ sum4_64step:
 	TESTQ          R9, R9
 	JNE            sum4_64special
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y8
-	VMOVDQU        32(AX)(R8*1), Y9
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y8
+	VPAND          32(AX)(R8*1), Y15, Y9
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y8, Y10
-	VPSRLQ         $0x04, Y9, Y11
-	VMOVDQU        Y8, Y0
-	VMOVDQU        Y9, Y1
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
-	VPAND          lowNibbles<>+0(SB), Y10, Y10
-	VPAND          lowNibbles<>+0(SB), Y11, Y11
+	VPANDN         (AX)(R8*1), Y15, Y10
+	VPANDN         32(AX)(R8*1), Y15, Y11
+	VPSRLQ         $0x04, Y10, Y10
+	VPSRLQ         $0x04, Y11, Y11
+	VMOVDQU        (AX)(R8*1), Y0
+	VMOVDQU        32(AX)(R8*1), Y1
 	VBROADCASTI128 (R10), Y13
 	VPSHUFB        Y8, Y13, Y2
 	VPSHUFB        Y9, Y13, Y3
@@ -2251,17 +2206,16 @@ sum4_64step:
 
 sum4_64source:
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y8
-	VMOVDQU        32(AX)(R8*1), Y9
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y8
+	VPAND          32(AX)(R8*1), Y15, Y9
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y8, Y10
-	VPSRLQ         $0x04, Y9, Y11
-	VPXOR          Y8, Y0, Y0
-	VPXOR          Y9, Y1, Y1
-	VPAND          lowNibbles<>+0(SB), Y8, Y8
-	VPAND          lowNibbles<>+0(SB), Y9, Y9
-	VPAND          lowNibbles<>+0(SB), Y10, Y10
-	VPAND          lowNibbles<>+0(SB), Y11, Y11
+	VPANDN         (AX)(R8*1), Y15, Y10
+	VPANDN         32(AX)(R8*1), Y15, Y11
+	VPSRLQ         $0x04, Y10, Y10
+	VPSRLQ         $0x04, Y11, Y11
+	VPXOR          (AX)(R8*1), Y0, Y0
+	VPXOR          32(AX)(R8*1), Y1, Y1
 	VBROADCASTI128 (R10), Y13
 	VPSHUFB        Y8, Y13, Y12
 	VPSHUFB        Y9, Y13, Y13
@@ -2413,17 +2367,16 @@ sum5_64step:
 	TESTQ          R9, R9
 	JNE            sum5_64special
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y10
-	VMOVDQU        32(AX)(R8*1), Y11
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y10
+	VPAND          32(AX)(R8*1), Y15, Y11
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y10, Y12
-	VPSRLQ         $0x04, Y11, Y13
-	VMOVDQU        Y10, Y0
-	VMOVDQU        Y11, Y1
-	VPAND          lowNibbles<>+0(SB), Y10, Y10
-	VPAND          lowNibbles<>+0(SB), Y11, Y11
-	VPAND          lowNibbles<>+0(SB), Y12, Y12
-	VPAND          lowNibbles<>+0(SB), Y13, Y13
+	VPANDN         (AX)(R8*1), Y15, Y12
+	VPANDN         32(AX)(R8*1), Y15, Y13
+	VPSRLQ         $0x04, Y12, Y12
+	VPSRLQ         $0x04, Y13, Y13
+	VMOVDQU        (AX)(R8*1), Y0
+	VMOVDQU        32(AX)(R8*1), Y1
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y10, Y15, Y2
 	VPSHUFB        Y11, Y15, Y3
@@ -2464,17 +2417,16 @@ sum5_64step:
 
 sum5_64source:
 	MOVQ           (R11), AX
-	VMOVDQU        (AX)(R8*1), Y10
-	VMOVDQU        32(AX)(R8*1), Y11
+	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPAND          (AX)(R8*1), Y15, Y10
+	VPAND          32(AX)(R8*1), Y15, Y11
 	PREFETCHT0     64(AX)(BX*1)
-	VPSRLQ         $0x04, Y10, Y12
-	VPSRLQ         $0x04, Y11, Y13
-	VPXOR          Y10, Y0, Y0
-	VPXOR          Y11, Y1, Y1
-	VPAND          lowNibbles<>+0(SB), Y10, Y10
-	VPAND          lowNibbles<>+0(SB), Y11, Y11
-	VPAND          lowNibbles<>+0(SB), Y12, Y12
-	VPAND          lowNibbles<>+0(SB), Y13, Y13
+	VPANDN         (AX)(R8*1), Y15, Y12
+	VPANDN         32(AX)(R8*1), Y15, Y13
+	VPSRLQ         $0x04, Y12, Y12
+	VPSRLQ         $0x04, Y13, Y13
+	VPXOR          (AX)(R8*1), Y0, Y0
+	VPXOR          32(AX)(R8*1), Y1, Y1
 	VBROADCASTI128 (R10), Y15
 	VPSHUFB        Y10, Y15, Y14
 	VPSHUFB        Y11, Y15, Y15
@@ -2668,13 +2620,11 @@ sum6_64step:
 	VBROADCASTI128 128(R10), Y15
 	VPSHUFB        Y12, Y15, Y10
 	VPSHUFB        Y13, Y15, Y11
-	VMOVDQU        (AX)(R8*1), Y12
-	VMOVDQU        32(AX)(R8*1), Y13
 	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPANDN         (AX)(R8*1), Y15, Y12
+	VPANDN         32(AX)(R8*1), Y15, Y13
 	VPSRLQ         $0x04, Y12, Y12
 	VPSRLQ         $0x04, Y13, Y13
-	VPAND          Y15, Y12, Y12
-	VPAND          Y15, Y13, Y13
 	VBROADCASTI128 16(R10), Y15
 	VPSHUFB        Y12, Y15, Y14
 	VPSHUFB        Y13, Y15, Y15
@@ -2739,13 +2689,11 @@ sum6_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	VMOVDQU        (AX)(R8*1), Y12
-	VMOVDQU        32(AX)(R8*1), Y13
 	VMOVDQU        lowNibbles<>+0(SB), Y15
+	VPANDN         (AX)(R8*1), Y15, Y12
+	VPANDN         32(AX)(R8*1), Y15, Y13
 	VPSRLQ         $0x04, Y12, Y12
 	VPSRLQ         $0x04, Y13, Y13
-	VPAND          Y15, Y12, Y12
-	VPAND          Y15, Y13, Y13
 	VBROADCASTI128 16(R10), Y15
 	VPSHUFB        Y12, Y15, Y14
 	VPSHUFB        Y13, Y15, Y15

@@ -6,10 +6,11 @@ import (
 	"github.com/twogather/twogather/internal/gf256"
 )
 
-// correction[d] is what d doublings without their constant leave out: see step.
+// correction[d] is what becomes of it after d doublings without their constant is nothing: see step.
 var correction = func() (correction [256]byte) {
+	half := gf256.Power(-1)
 	for i := range 255 {
-		correction[i+1] = gf256.Double(correction[i]) ^ gf256.Polynomial&0xFF
+		correction[i+1] = gf256.Mul(half, correction[i]^gf256.Polynomial&0xFF)
 	}
 	return correction
 }()

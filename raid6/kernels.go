@@ -23,7 +23,8 @@ type step struct {
 	// With carry, p and q hold what the disks above data have left. Without, they are overwritten, and the last disk, which
 	// is not lost, is not in the runs.
 	carry int
-	// correction is added to q in the end by kernels whose doublings leave an error.
+	// correction is added to the last disk in q by kernels whose doublings leave an error. Without carry, it undoes all errors
+	// to come.
 	correction byte
 	// product is what a partial update multiplies its Q by.
 	product *product

@@ -853,13 +853,13 @@ func TestShared(t *testing.T) {
 // sliceArgument is a slice in a stack trace. A question mark would say that the value may be stale.
 var sliceArgument = regexp.MustCompile(`\{0x[0-9a-f]+\??, (0x[0-9a-f]+)(\??), 0x[0-9a-f]+\??\}`)
 
-// TestCallLength watches that no call to assembly covers more than 64 KiB of data, and that it is the kernel's own function:
+// TestCallLength watches that no call to assembly covers more than 256 KiB of data, and that it is the kernel's own function:
 // the stack at a fault has the lengths in the function's arguments.
 func TestCallLength(t *testing.T) {
 	if !testkit.GuardPages {
 		t.Skip("no guard pages on this system")
 	}
-	const limit = 64 << 10
+	const limit = 256 << 10
 	length, widths := 256<<10, []int{2, 6, 23}
 	if testkit.Boundary() {
 		length, widths = 128<<10, []int{2, 23}
@@ -877,7 +877,7 @@ func TestCallLength(t *testing.T) {
 			}
 			disks[0], disks[n], disks[n+1] = mem, make([]byte, length), make([]byte, length)
 			measured := 0
-			for _, at := range []int{0, page, limit, length - page} {
+			for _, at := range []int{0, page, length / 2, length - page} {
 				for name, op := range map[string]func(){
 					"GenSyndrome": func() { c.GenSyndrome(disks[:n], disks[n], disks[n+1]) },
 					"XorSyndrome": func() { c.XorSyndrome(disks[:n], 0, n, disks[n], disks[n+1]) },

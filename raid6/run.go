@@ -8,8 +8,9 @@ import (
 )
 
 // maxCall is how many bytes of data one kernel call covers at most. A goroutine inside assembly cannot be preempted, so
-// longer calls would keep the garbage collector waiting.
-const maxCall = 64 << 10
+// longer calls would keep the garbage collector waiting; this one takes 5 microseconds where the data is in a cache. A quarter
+// of it takes 3% from 24 disks and chunks of 4 KiB, and from 8 disks and 64 KiB.
+const maxCall = 256 << 10
 
 // An operation is what is done with all of a chunk, piece by piece.
 type operation uint8
@@ -91,7 +92,7 @@ const (
 	// tile is how much of P and Q groups hand on to each other.
 	tile = 64 << 10
 	// recoveryTile is how much of the partial syndromes a recovery goes back to, in calls that cover four chunks.
-	recoveryTile = maxCall / 4
+	recoveryTile = 16 << 10
 	// page is where sets begin again.
 	page = 4096
 	// streamFrom is how much memory an array has that does not find its P and Q in a cache when it needs them again. On Zen 3
@@ -215,7 +216,7 @@ func (j *job) syndrome(p, q []byte, offset int) {
 		lo := max(hi-j.group, 0)
 		var s step
 		s.begin(offset, hi-lo, hi <= j.top, j.lostIn(lo, hi))
-		if lo == 0 {
+		if hi > j.top {
 			s.correction = correction[j.top]
 		}
 		if j.stream {
@@ -247,7 +248,7 @@ func (j *job) xorSyndrome(p, q []byte, offset int) {
 		hi := min(lo+j.group, len(j.data))
 		scale := gf256.Power(j.first + lo)
 		s := newStep(offset, hi-lo, false, noDisks)
-		s.correction = gf256.Mul(scale, correction[hi-lo-1])
+		s.correction = correction[hi-lo-1]
 		s.product = &products()[scale]
 		for from := 0; from < len(p); from += j.cut {
 			to := min(from+j.cut, len(p))

@@ -42,7 +42,7 @@ visit03:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
+	VPXOR   Y14, Y0, Y4
 
 run04:
 	MOVQ R9, R12
@@ -55,69 +55,65 @@ run06:
 	TESTQ   $+1, R12
 	JEQ     skip09
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x00000018, BX
 
 skip09:
 	TESTQ   $+2, R12
 	JEQ     skip10
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x00000030, BX
 
 skip10:
 	TESTQ   $+4, R12
 	JEQ     skip11
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -125,76 +121,68 @@ skip11:
 
 eight12:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -96(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -120(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -144(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -168(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x000000c0, BX
 	DECQ    R12
 	JNE     eight12
 
 disks07:
 	TESTQ   R14, R14
 	JGE     lost13
-	VPXOR   Y14, Y4, Y4
 	CMPQ    8(SP), $+0
 	JNE     through14
 	VMOVDQU Y0, (DI)(AX*1)
@@ -220,7 +208,7 @@ next02:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 
 run17:
 	MOVQ R9, R12
@@ -233,36 +221,35 @@ run19:
 
 disk21:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), X0, X0
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk21
 
 disks20:
 	TESTQ   R14, R14
 	JGE     lost22
-	VPXOR   X14, X4, X4
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
 next16:
 	// 8 bytes
-	LEAQ    8(AX), CX
-	CMPQ    CX, DX
-	JGT     next23
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JNE     carry25
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next23
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JNE   carry25
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVQ (CX)(AX*1), X0
+	VPXOR X14, X0, X4
 
 run24:
 	MOVQ R9, R12
@@ -275,7 +262,6 @@ run26:
 
 disk28:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVQ   (CX), X8
 	VPXOR   X8, X0, X0
@@ -283,29 +269,29 @@ disk28:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk28
 
 disks27:
 	TESTQ R14, R14
 	JGE   lost29
-	VPXOR X14, X4, X4
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
 next23:
 	// 4 bytes
-	LEAQ    4(AX), CX
-	CMPQ    CX, DX
-	JGT     next30
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JNE     carry32
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next30
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JNE   carry32
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVD (CX)(AX*1), X0
+	VPXOR X14, X0, X4
 
 run31:
 	MOVQ R9, R12
@@ -318,7 +304,6 @@ run33:
 
 disk35:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVD   (CX), X8
 	VPXOR   X8, X0, X0
@@ -326,13 +311,13 @@ disk35:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk35
 
 disks34:
 	TESTQ R14, R14
 	JGE   lost36
-	VPXOR X14, X4, X4
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
@@ -348,7 +333,7 @@ next30:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 
 run38:
 	MOVQ R9, R12
@@ -361,7 +346,6 @@ run40:
 
 disk42:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRW $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -369,13 +353,13 @@ disk42:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk42
 
 disks41:
 	TESTQ   R14, R14
 	JGE     lost43
-	VPXOR   X14, X4, X4
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
@@ -391,7 +375,7 @@ next37:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 
 run45:
 	MOVQ R9, R12
@@ -404,7 +388,6 @@ run47:
 
 disk49:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRB $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -412,13 +395,13 @@ disk49:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk49
 
 disks48:
 	TESTQ   R14, R14
 	JGE     lost50
-	VPXOR   X14, X4, X4
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
@@ -442,7 +425,6 @@ wide08:
 	TESTQ      $+1, R12
 	JEQ        skip52
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -451,12 +433,12 @@ wide08:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
+	SUBQ       $0x00000018, BX
 
 skip52:
 	TESTQ      $+2, R12
 	JEQ        skip53
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -465,8 +447,7 @@ skip52:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -475,12 +456,12 @@ skip52:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
+	SUBQ       $0x00000030, BX
 
 skip53:
 	TESTQ      $+4, R12
 	JEQ        skip54
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -489,8 +470,7 @@ skip53:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -499,8 +479,7 @@ skip53:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -509,8 +488,7 @@ skip53:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -519,6 +497,7 @@ skip53:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
+	SUBQ       $0x00000060, BX
 
 skip54:
 	SHRQ $0x03, R12
@@ -526,7 +505,6 @@ skip54:
 
 eight55:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -535,8 +513,7 @@ eight55:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -545,8 +522,7 @@ eight55:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -555,8 +531,7 @@ eight55:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -565,8 +540,7 @@ eight55:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -96(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -575,8 +549,7 @@ eight55:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -120(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -585,8 +558,7 @@ eight55:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -144(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -595,8 +567,7 @@ eight55:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -168(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -605,6 +576,7 @@ eight55:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight55
 	JMP        disks07
@@ -734,76 +706,72 @@ visit03:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
+	VPXOR   Y14, Y0, Y4
 	MOVQ    R9, R12
 	CMPQ    data_len+56(FP), $+16
 	JGT     wide06
 	TESTQ   $+1, R12
 	JEQ     skip07
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x00000018, BX
 
 skip07:
 	TESTQ   $+2, R12
 	JEQ     skip08
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x00000030, BX
 
 skip08:
 	TESTQ   $+4, R12
 	JEQ     skip09
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -811,69 +779,62 @@ skip09:
 
 eight10:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -96(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -120(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -144(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -168(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x000000c0, BX
 	DECQ    R12
 	JNE     eight10
 
@@ -889,7 +850,6 @@ disks05:
 	VPSHUFB        Y4, Y9, Y4
 	VPSHUFB        Y12, Y10, Y12
 	VPXOR          Y12, Y4, Y4
-	VPXOR          Y14, Y4, Y4
 	VPXOR          (SI)(AX*1), Y4, Y4
 	VMOVDQU        Y4, (SI)(AX*1)
 	ADDQ           $0x00000020, AX
@@ -909,20 +869,20 @@ next02:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks13
 
 disk14:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), X0, X0
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk14
 
@@ -938,28 +898,26 @@ disks13:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VPXOR          (SI)(AX*1), X4, X4
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
 next11:
 	// 8 bytes
-	LEAQ    8(AX), CX
-	CMPQ    CX, DX
-	JGT     next15
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks17
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next15
+	MOVQ  R8, BX
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVQ (CX)(AX*1), X0
+	VPXOR X14, X0, X4
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JEQ   disks17
 
 disk18:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVQ   (CX), X8
 	VPXOR   X8, X0, X0
@@ -967,6 +925,7 @@ disk18:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk18
 
@@ -983,7 +942,6 @@ disks17:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VMOVQ          (SI)(AX*1), X12
 	VPXOR          X12, X4, X4
 	VMOVQ          X4, (SI)(AX*1)
@@ -991,21 +949,20 @@ disks17:
 
 next15:
 	// 4 bytes
-	LEAQ    4(AX), CX
-	CMPQ    CX, DX
-	JGT     next19
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks21
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next19
+	MOVQ  R8, BX
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVD (CX)(AX*1), X0
+	VPXOR X14, X0, X4
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JEQ   disks21
 
 disk22:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVD   (CX), X8
 	VPXOR   X8, X0, X0
@@ -1013,6 +970,7 @@ disk22:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk22
 
@@ -1029,7 +987,6 @@ disks21:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VMOVD          (SI)(AX*1), X12
 	VPXOR          X12, X4, X4
 	VMOVD          X4, (SI)(AX*1)
@@ -1044,14 +1001,13 @@ next19:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks25
 
 disk26:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRW $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -1059,6 +1015,7 @@ disk26:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk26
 
@@ -1075,7 +1032,6 @@ disks25:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VPINSRW        $0x00, (SI)(AX*1), X12, X12
 	VPXOR          X12, X4, X4
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
@@ -1090,14 +1046,13 @@ next23:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks29
 
 disk30:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRB $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -1105,6 +1060,7 @@ disk30:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk30
 
@@ -1121,7 +1077,6 @@ disks29:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VPINSRB        $0x00, (SI)(AX*1), X12, X12
 	VPXOR          X12, X4, X4
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
@@ -1136,7 +1091,6 @@ wide06:
 	TESTQ      $+1, R12
 	JEQ        skip31
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1145,12 +1099,12 @@ wide06:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
+	SUBQ       $0x00000018, BX
 
 skip31:
 	TESTQ      $+2, R12
 	JEQ        skip32
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1159,8 +1113,7 @@ skip31:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1169,12 +1122,12 @@ skip31:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
+	SUBQ       $0x00000030, BX
 
 skip32:
 	TESTQ      $+4, R12
 	JEQ        skip33
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1183,8 +1136,7 @@ skip32:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1193,8 +1145,7 @@ skip32:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1203,8 +1154,7 @@ skip32:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1213,6 +1163,7 @@ skip32:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
+	SUBQ       $0x00000060, BX
 
 skip33:
 	SHRQ $0x03, R12
@@ -1220,7 +1171,6 @@ skip33:
 
 eight34:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1229,8 +1179,7 @@ eight34:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1239,8 +1188,7 @@ eight34:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1249,8 +1197,7 @@ eight34:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1259,8 +1206,7 @@ eight34:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -96(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1269,8 +1215,7 @@ eight34:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -120(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1279,8 +1224,7 @@ eight34:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -144(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1289,8 +1233,7 @@ eight34:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -168(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1299,6 +1242,7 @@ eight34:
 	VPADDB     Y4, Y4, Y4
 	VPXOR      Y12, Y4, Y4
 	VPXOR      Y8, Y4, Y4
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight34
 	JMP        disks05
@@ -1344,9 +1288,9 @@ visit03:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
+	VPXOR   Y14, Y0, Y4
 	VMOVDQU 32(CX)(AX*1), Y1
-	VMOVDQA Y1, Y5
+	VPXOR   Y14, Y1, Y5
 
 run04:
 	MOVQ R9, R12
@@ -1359,7 +1303,6 @@ run06:
 	TESTQ   $+1, R12
 	JEQ     skip09
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1371,12 +1314,12 @@ run06:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
+	SUBQ    $0x00000018, BX
 
 skip09:
 	TESTQ   $+2, R12
 	JEQ     skip10
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1388,8 +1331,7 @@ skip09:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1401,12 +1343,12 @@ skip09:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
+	SUBQ    $0x00000030, BX
 
 skip10:
 	TESTQ   $+4, R12
 	JEQ     skip11
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1418,8 +1360,7 @@ skip10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1431,8 +1372,7 @@ skip10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1444,8 +1384,7 @@ skip10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1457,6 +1396,7 @@ skip10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
+	SUBQ    $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -1464,7 +1404,6 @@ skip11:
 
 eight12:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1476,8 +1415,7 @@ eight12:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1489,8 +1427,7 @@ eight12:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1502,8 +1439,7 @@ eight12:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1515,8 +1451,7 @@ eight12:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -96(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1528,8 +1463,7 @@ eight12:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -120(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1541,8 +1475,7 @@ eight12:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -144(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1554,8 +1487,7 @@ eight12:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -168(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -1567,14 +1499,13 @@ eight12:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
+	SUBQ    $0x000000c0, BX
 	DECQ    R12
 	JNE     eight12
 
 disks07:
 	TESTQ   R14, R14
 	JGE     lost13
-	VPXOR   Y14, Y4, Y4
-	VPXOR   Y14, Y5, Y5
 	CMPQ    8(SP), $+0
 	JNE     through14
 	VMOVDQU Y0, (DI)(AX*1)
@@ -1600,7 +1531,7 @@ visit17:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
+	VPXOR   Y14, Y0, Y4
 
 run18:
 	MOVQ R9, R12
@@ -1613,20 +1544,19 @@ run20:
 
 disk22:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk22
 
 disks21:
 	TESTQ   R14, R14
 	JGE     lost23
-	VPXOR   Y14, Y4, Y4
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	ADDQ    $0x00000020, AX
@@ -1648,7 +1578,7 @@ next16:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 
 run25:
 	MOVQ R9, R12
@@ -1661,36 +1591,35 @@ run27:
 
 disk29:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), X0, X0
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk29
 
 disks28:
 	TESTQ   R14, R14
 	JGE     lost30
-	VPXOR   X14, X4, X4
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
 next24:
 	// 8 bytes
-	LEAQ    8(AX), CX
-	CMPQ    CX, DX
-	JGT     next31
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JNE     carry33
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next31
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JNE   carry33
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVQ (CX)(AX*1), X0
+	VPXOR X14, X0, X4
 
 run32:
 	MOVQ R9, R12
@@ -1703,7 +1632,6 @@ run34:
 
 disk36:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVQ   (CX), X8
 	VPXOR   X8, X0, X0
@@ -1711,29 +1639,29 @@ disk36:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk36
 
 disks35:
 	TESTQ R14, R14
 	JGE   lost37
-	VPXOR X14, X4, X4
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
 next31:
 	// 4 bytes
-	LEAQ    4(AX), CX
-	CMPQ    CX, DX
-	JGT     next38
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JNE     carry40
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next38
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JNE   carry40
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVD (CX)(AX*1), X0
+	VPXOR X14, X0, X4
 
 run39:
 	MOVQ R9, R12
@@ -1746,7 +1674,6 @@ run41:
 
 disk43:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVD   (CX), X8
 	VPXOR   X8, X0, X0
@@ -1754,13 +1681,13 @@ disk43:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk43
 
 disks42:
 	TESTQ R14, R14
 	JGE   lost44
-	VPXOR X14, X4, X4
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
@@ -1776,7 +1703,7 @@ next38:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 
 run46:
 	MOVQ R9, R12
@@ -1789,7 +1716,6 @@ run48:
 
 disk50:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRW $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -1797,13 +1723,13 @@ disk50:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk50
 
 disks49:
 	TESTQ   R14, R14
 	JGE     lost51
-	VPXOR   X14, X4, X4
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
@@ -1819,7 +1745,7 @@ next45:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 
 run53:
 	MOVQ R9, R12
@@ -1832,7 +1758,6 @@ run55:
 
 disk57:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRB $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -1840,13 +1765,13 @@ disk57:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk57
 
 disks56:
 	TESTQ   R14, R14
 	JGE     lost58
-	VPXOR   X14, X4, X4
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
@@ -1872,7 +1797,6 @@ wide08:
 	TESTQ      $+1, R12
 	JEQ        skip60
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1887,12 +1811,12 @@ wide08:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
+	SUBQ       $0x00000018, BX
 
 skip60:
 	TESTQ      $+2, R12
 	JEQ        skip61
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1907,8 +1831,7 @@ skip60:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1923,12 +1846,12 @@ skip60:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
+	SUBQ       $0x00000030, BX
 
 skip61:
 	TESTQ      $+4, R12
 	JEQ        skip62
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1943,8 +1866,7 @@ skip61:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1959,8 +1881,7 @@ skip61:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1975,8 +1896,7 @@ skip61:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -1991,6 +1911,7 @@ skip61:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
+	SUBQ       $0x00000060, BX
 
 skip62:
 	SHRQ $0x03, R12
@@ -1998,7 +1919,6 @@ skip62:
 
 eight63:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2013,8 +1933,7 @@ eight63:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2029,8 +1948,7 @@ eight63:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2045,8 +1963,7 @@ eight63:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2061,8 +1978,7 @@ eight63:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -96(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2077,8 +1993,7 @@ eight63:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -120(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2093,8 +2008,7 @@ eight63:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -144(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2109,8 +2023,7 @@ eight63:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -168(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2125,6 +2038,7 @@ eight63:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight63
 	JMP        disks07
@@ -2271,16 +2185,15 @@ visit03:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
+	VPXOR   Y14, Y0, Y4
 	VMOVDQU 32(CX)(AX*1), Y1
-	VMOVDQA Y1, Y5
+	VPXOR   Y14, Y1, Y5
 	MOVQ    R9, R12
 	CMPQ    data_len+56(FP), $+16
 	JGT     wide06
 	TESTQ   $+1, R12
 	JEQ     skip07
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2292,12 +2205,12 @@ visit03:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
+	SUBQ    $0x00000018, BX
 
 skip07:
 	TESTQ   $+2, R12
 	JEQ     skip08
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2309,8 +2222,7 @@ skip07:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2322,12 +2234,12 @@ skip07:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
+	SUBQ    $0x00000030, BX
 
 skip08:
 	TESTQ   $+4, R12
 	JEQ     skip09
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2339,8 +2251,7 @@ skip08:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2352,8 +2263,7 @@ skip08:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2365,8 +2275,7 @@ skip08:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2378,6 +2287,7 @@ skip08:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
+	SUBQ    $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -2385,7 +2295,6 @@ skip09:
 
 eight10:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2397,8 +2306,7 @@ eight10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2410,8 +2318,7 @@ eight10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2423,8 +2330,7 @@ eight10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2436,8 +2342,7 @@ eight10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -96(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2449,8 +2354,7 @@ eight10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -120(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2462,8 +2366,7 @@ eight10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -144(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2475,8 +2378,7 @@ eight10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -168(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -2488,6 +2390,7 @@ eight10:
 	VPADDB  Y5, Y5, Y5
 	VPXOR   Y13, Y5, Y5
 	VPXOR   32(CX), Y5, Y5
+	SUBQ    $0x000000c0, BX
 	DECQ    R12
 	JNE     eight10
 
@@ -2503,7 +2406,6 @@ disks05:
 	VPSHUFB        Y4, Y9, Y4
 	VPSHUFB        Y12, Y10, Y12
 	VPXOR          Y12, Y4, Y4
-	VPXOR          Y14, Y4, Y4
 	VPXOR          (SI)(AX*1), Y4, Y4
 	VMOVDQU        Y4, (SI)(AX*1)
 	VPXOR          32(DI)(AX*1), Y1, Y1
@@ -2514,7 +2416,6 @@ disks05:
 	VPSHUFB        Y5, Y9, Y5
 	VPSHUFB        Y12, Y10, Y12
 	VPXOR          Y12, Y5, Y5
-	VPXOR          Y14, Y5, Y5
 	VPXOR          32(SI)(AX*1), Y5, Y5
 	VMOVDQU        Y5, 32(SI)(AX*1)
 	ADDQ           $0x00000040, AX
@@ -2532,20 +2433,20 @@ visit12:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
+	VPXOR   Y14, Y0, Y4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks14
 
 disk15:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk15
 
@@ -2561,7 +2462,6 @@ disks14:
 	VPSHUFB        Y4, Y9, Y4
 	VPSHUFB        Y12, Y10, Y12
 	VPXOR          Y12, Y4, Y4
-	VPXOR          Y14, Y4, Y4
 	VPXOR          (SI)(AX*1), Y4, Y4
 	VMOVDQU        Y4, (SI)(AX*1)
 	ADDQ           $0x00000020, AX
@@ -2581,20 +2481,20 @@ next11:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks18
 
 disk19:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), X0, X0
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk19
 
@@ -2610,28 +2510,26 @@ disks18:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VPXOR          (SI)(AX*1), X4, X4
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
 next16:
 	// 8 bytes
-	LEAQ    8(AX), CX
-	CMPQ    CX, DX
-	JGT     next20
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks22
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next20
+	MOVQ  R8, BX
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVQ (CX)(AX*1), X0
+	VPXOR X14, X0, X4
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JEQ   disks22
 
 disk23:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVQ   (CX), X8
 	VPXOR   X8, X0, X0
@@ -2639,6 +2537,7 @@ disk23:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk23
 
@@ -2655,7 +2554,6 @@ disks22:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VMOVQ          (SI)(AX*1), X12
 	VPXOR          X12, X4, X4
 	VMOVQ          X4, (SI)(AX*1)
@@ -2663,21 +2561,20 @@ disks22:
 
 next20:
 	// 4 bytes
-	LEAQ    4(AX), CX
-	CMPQ    CX, DX
-	JGT     next24
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks26
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next24
+	MOVQ  R8, BX
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVD (CX)(AX*1), X0
+	VPXOR X14, X0, X4
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JEQ   disks26
 
 disk27:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVD   (CX), X8
 	VPXOR   X8, X0, X0
@@ -2685,6 +2582,7 @@ disk27:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk27
 
@@ -2701,7 +2599,6 @@ disks26:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VMOVD          (SI)(AX*1), X12
 	VPXOR          X12, X4, X4
 	VMOVD          X4, (SI)(AX*1)
@@ -2716,14 +2613,13 @@ next24:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks30
 
 disk31:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRW $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -2731,6 +2627,7 @@ disk31:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk31
 
@@ -2747,7 +2644,6 @@ disks30:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VPINSRW        $0x00, (SI)(AX*1), X12, X12
 	VPXOR          X12, X4, X4
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
@@ -2762,14 +2658,13 @@ next28:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks34
 
 disk35:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRB $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -2777,6 +2672,7 @@ disk35:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk35
 
@@ -2793,7 +2689,6 @@ disks34:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VPINSRB        $0x00, (SI)(AX*1), X12, X12
 	VPXOR          X12, X4, X4
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
@@ -2808,7 +2703,6 @@ wide06:
 	TESTQ      $+1, R12
 	JEQ        skip36
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2823,12 +2717,12 @@ wide06:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
+	SUBQ       $0x00000018, BX
 
 skip36:
 	TESTQ      $+2, R12
 	JEQ        skip37
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2843,8 +2737,7 @@ skip36:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2859,12 +2752,12 @@ skip36:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
+	SUBQ       $0x00000030, BX
 
 skip37:
 	TESTQ      $+4, R12
 	JEQ        skip38
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2879,8 +2772,7 @@ skip37:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2895,8 +2787,7 @@ skip37:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2911,8 +2802,7 @@ skip37:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2927,6 +2817,7 @@ skip37:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
+	SUBQ       $0x00000060, BX
 
 skip38:
 	SHRQ $0x03, R12
@@ -2934,7 +2825,6 @@ skip38:
 
 eight39:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2949,8 +2839,7 @@ eight39:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2965,8 +2854,7 @@ eight39:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2981,8 +2869,7 @@ eight39:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -2997,8 +2884,7 @@ eight39:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -96(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -3013,8 +2899,7 @@ eight39:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -120(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -3029,8 +2914,7 @@ eight39:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -144(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -3045,8 +2929,7 @@ eight39:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -168(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VMOVDQU    (CX), Y8
@@ -3061,6 +2944,7 @@ eight39:
 	VPADDB     Y5, Y5, Y5
 	VPXOR      Y13, Y5, Y5
 	VPXOR      Y9, Y5, Y5
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight39
 	JMP        disks05
@@ -3103,13 +2987,13 @@ visit03:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
+	VPXOR   Y14, Y0, Y4
 	VMOVDQU 32(CX)(AX*1), Y1
-	VMOVDQA Y1, Y5
+	VPXOR   Y14, Y1, Y5
 	VMOVDQU 64(CX)(AX*1), Y2
-	VMOVDQA Y2, Y6
+	VPXOR   Y14, Y2, Y6
 	VMOVDQU 96(CX)(AX*1), Y3
-	VMOVDQA Y3, Y7
+	VPXOR   Y14, Y3, Y7
 
 run04:
 	MOVQ R9, R12
@@ -3122,7 +3006,6 @@ run06:
 	TESTQ   $+1, R12
 	JEQ     skip09
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3144,12 +3027,12 @@ run06:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
+	SUBQ    $0x00000018, BX
 
 skip09:
 	TESTQ   $+2, R12
 	JEQ     skip10
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3171,8 +3054,7 @@ skip09:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3194,12 +3076,12 @@ skip09:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
+	SUBQ    $0x00000030, BX
 
 skip10:
 	TESTQ   $+4, R12
 	JEQ     skip11
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3221,8 +3103,7 @@ skip10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3244,8 +3125,7 @@ skip10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3267,8 +3147,7 @@ skip10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3290,6 +3169,7 @@ skip10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
+	SUBQ    $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -3297,7 +3177,6 @@ skip11:
 
 eight12:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3319,8 +3198,7 @@ eight12:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3342,8 +3220,7 @@ eight12:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3365,8 +3242,7 @@ eight12:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3388,8 +3264,7 @@ eight12:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -96(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3411,8 +3286,7 @@ eight12:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -120(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3434,8 +3308,7 @@ eight12:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -144(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3457,8 +3330,7 @@ eight12:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -168(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -3480,16 +3352,13 @@ eight12:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
+	SUBQ    $0x000000c0, BX
 	DECQ    R12
 	JNE     eight12
 
 disks07:
 	TESTQ   R14, R14
 	JGE     lost13
-	VPXOR   Y14, Y4, Y4
-	VPXOR   Y14, Y5, Y5
-	VPXOR   Y14, Y6, Y6
-	VPXOR   Y14, Y7, Y7
 	CMPQ    8(SP), $+0
 	JNE     through14
 	VMOVDQU Y0, (DI)(AX*1)
@@ -3519,7 +3388,7 @@ visit17:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
+	VPXOR   Y14, Y0, Y4
 
 run18:
 	MOVQ R9, R12
@@ -3532,20 +3401,19 @@ run20:
 
 disk22:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk22
 
 disks21:
 	TESTQ   R14, R14
 	JGE     lost23
-	VPXOR   Y14, Y4, Y4
 	VMOVDQU Y0, (DI)(AX*1)
 	VMOVDQU Y4, (SI)(AX*1)
 	ADDQ    $0x00000020, AX
@@ -3567,7 +3435,7 @@ next16:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 
 run25:
 	MOVQ R9, R12
@@ -3580,36 +3448,35 @@ run27:
 
 disk29:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), X0, X0
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk29
 
 disks28:
 	TESTQ   R14, R14
 	JGE     lost30
-	VPXOR   X14, X4, X4
 	VMOVDQU X0, (DI)(AX*1)
 	VMOVDQU X4, (SI)(AX*1)
 	ADDQ    $0x00000010, AX
 
 next24:
 	// 8 bytes
-	LEAQ    8(AX), CX
-	CMPQ    CX, DX
-	JGT     next31
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JNE     carry33
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next31
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JNE   carry33
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVQ (CX)(AX*1), X0
+	VPXOR X14, X0, X4
 
 run32:
 	MOVQ R9, R12
@@ -3622,7 +3489,6 @@ run34:
 
 disk36:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVQ   (CX), X8
 	VPXOR   X8, X0, X0
@@ -3630,29 +3496,29 @@ disk36:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk36
 
 disks35:
 	TESTQ R14, R14
 	JGE   lost37
-	VPXOR X14, X4, X4
 	VMOVQ X0, (DI)(AX*1)
 	VMOVQ X4, (SI)(AX*1)
 	ADDQ  $0x00000008, AX
 
 next31:
 	// 4 bytes
-	LEAQ    4(AX), CX
-	CMPQ    CX, DX
-	JGT     next38
-	MOVQ    R8, BX
-	CMPQ    (SP), $+0
-	JNE     carry40
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next38
+	MOVQ  R8, BX
+	CMPQ  (SP), $+0
+	JNE   carry40
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVD (CX)(AX*1), X0
+	VPXOR X14, X0, X4
 
 run39:
 	MOVQ R9, R12
@@ -3665,7 +3531,6 @@ run41:
 
 disk43:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVD   (CX), X8
 	VPXOR   X8, X0, X0
@@ -3673,13 +3538,13 @@ disk43:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk43
 
 disks42:
 	TESTQ R14, R14
 	JGE   lost44
-	VPXOR X14, X4, X4
 	VMOVD X0, (DI)(AX*1)
 	VMOVD X4, (SI)(AX*1)
 	ADDQ  $0x00000004, AX
@@ -3695,7 +3560,7 @@ next38:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 
 run46:
 	MOVQ R9, R12
@@ -3708,7 +3573,6 @@ run48:
 
 disk50:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRW $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -3716,13 +3580,13 @@ disk50:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk50
 
 disks49:
 	TESTQ   R14, R14
 	JGE     lost51
-	VPXOR   X14, X4, X4
 	VPEXTRW $0x00, X0, (DI)(AX*1)
 	VPEXTRW $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000002, AX
@@ -3738,7 +3602,7 @@ next45:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 
 run53:
 	MOVQ R9, R12
@@ -3751,7 +3615,6 @@ run55:
 
 disk57:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRB $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -3759,13 +3622,13 @@ disk57:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk57
 
 disks56:
 	TESTQ   R14, R14
 	JGE     lost58
-	VPXOR   X14, X4, X4
 	VPEXTRB $0x00, X0, (DI)(AX*1)
 	VPEXTRB $0x00, X4, (SI)(AX*1)
 	ADDQ    $0x00000001, AX
@@ -3795,7 +3658,6 @@ wide08:
 	TESTQ      $+1, R12
 	JEQ        skip60
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -3823,12 +3685,12 @@ wide08:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
+	SUBQ       $0x00000018, BX
 
 skip60:
 	TESTQ      $+2, R12
 	JEQ        skip61
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -3856,8 +3718,7 @@ skip60:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -3885,12 +3746,12 @@ skip60:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
+	SUBQ       $0x00000030, BX
 
 skip61:
 	TESTQ      $+4, R12
 	JEQ        skip62
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -3918,8 +3779,7 @@ skip61:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -3947,8 +3807,7 @@ skip61:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -3976,8 +3835,7 @@ skip61:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -4005,6 +3863,7 @@ skip61:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
+	SUBQ       $0x00000060, BX
 
 skip62:
 	SHRQ $0x03, R12
@@ -4012,7 +3871,6 @@ skip62:
 
 eight63:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -4040,8 +3898,7 @@ eight63:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -4069,8 +3926,7 @@ eight63:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -4098,8 +3954,7 @@ eight63:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -4127,8 +3982,7 @@ eight63:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -96(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -4156,8 +4010,7 @@ eight63:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -120(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -4185,8 +4038,7 @@ eight63:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -144(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -4214,8 +4066,7 @@ eight63:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -168(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -4243,6 +4094,7 @@ eight63:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight63
 	JMP        disks07
@@ -4399,20 +4251,19 @@ visit03:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
+	VPXOR   Y14, Y0, Y4
 	VMOVDQU 32(CX)(AX*1), Y1
-	VMOVDQA Y1, Y5
+	VPXOR   Y14, Y1, Y5
 	VMOVDQU 64(CX)(AX*1), Y2
-	VMOVDQA Y2, Y6
+	VPXOR   Y14, Y2, Y6
 	VMOVDQU 96(CX)(AX*1), Y3
-	VMOVDQA Y3, Y7
+	VPXOR   Y14, Y3, Y7
 	MOVQ    R9, R12
 	CMPQ    data_len+56(FP), $+16
 	JGT     wide06
 	TESTQ   $+1, R12
 	JEQ     skip07
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4434,12 +4285,12 @@ visit03:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
+	SUBQ    $0x00000018, BX
 
 skip07:
 	TESTQ   $+2, R12
 	JEQ     skip08
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4461,8 +4312,7 @@ skip07:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4484,12 +4334,12 @@ skip07:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
+	SUBQ    $0x00000030, BX
 
 skip08:
 	TESTQ   $+4, R12
 	JEQ     skip09
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4511,8 +4361,7 @@ skip08:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4534,8 +4383,7 @@ skip08:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4557,8 +4405,7 @@ skip08:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4580,6 +4427,7 @@ skip08:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
+	SUBQ    $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -4587,7 +4435,6 @@ skip09:
 
 eight10:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4609,8 +4456,7 @@ eight10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -24(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4632,8 +4478,7 @@ eight10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -48(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4655,8 +4500,7 @@ eight10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -72(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4678,8 +4522,7 @@ eight10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -96(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4701,8 +4544,7 @@ eight10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -120(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4724,8 +4566,7 @@ eight10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -144(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4747,8 +4588,7 @@ eight10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
+	MOVQ    -168(BX), CX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
@@ -4770,6 +4610,7 @@ eight10:
 	VPADDB  Y7, Y7, Y7
 	VPXOR   Y13, Y7, Y7
 	VPXOR   96(CX), Y7, Y7
+	SUBQ    $0x000000c0, BX
 	DECQ    R12
 	JNE     eight10
 
@@ -4785,7 +4626,6 @@ disks05:
 	VPSHUFB        Y4, Y9, Y4
 	VPSHUFB        Y12, Y10, Y12
 	VPXOR          Y12, Y4, Y4
-	VPXOR          Y14, Y4, Y4
 	VPXOR          (SI)(AX*1), Y4, Y4
 	VMOVDQU        Y4, (SI)(AX*1)
 	VPXOR          32(DI)(AX*1), Y1, Y1
@@ -4796,7 +4636,6 @@ disks05:
 	VPSHUFB        Y5, Y9, Y5
 	VPSHUFB        Y12, Y10, Y12
 	VPXOR          Y12, Y5, Y5
-	VPXOR          Y14, Y5, Y5
 	VPXOR          32(SI)(AX*1), Y5, Y5
 	VMOVDQU        Y5, 32(SI)(AX*1)
 	VPXOR          64(DI)(AX*1), Y2, Y2
@@ -4807,7 +4646,6 @@ disks05:
 	VPSHUFB        Y6, Y9, Y6
 	VPSHUFB        Y12, Y10, Y12
 	VPXOR          Y12, Y6, Y6
-	VPXOR          Y14, Y6, Y6
 	VPXOR          64(SI)(AX*1), Y6, Y6
 	VMOVDQU        Y6, 64(SI)(AX*1)
 	VPXOR          96(DI)(AX*1), Y3, Y3
@@ -4818,7 +4656,6 @@ disks05:
 	VPSHUFB        Y7, Y9, Y7
 	VPSHUFB        Y12, Y10, Y12
 	VPXOR          Y12, Y7, Y7
-	VPXOR          Y14, Y7, Y7
 	VPXOR          96(SI)(AX*1), Y7, Y7
 	VMOVDQU        Y7, 96(SI)(AX*1)
 	ADDQ           $0x00000080, AX
@@ -4836,20 +4673,20 @@ visit12:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), Y0
-	VMOVDQA Y0, Y4
+	VPXOR   Y14, Y0, Y4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks14
 
 disk15:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), Y0, Y0
 	VPSHUFB Y4, Y15, Y12
 	VPADDB  Y4, Y4, Y4
 	VPXOR   Y12, Y4, Y4
 	VPXOR   (CX), Y4, Y4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk15
 
@@ -4865,7 +4702,6 @@ disks14:
 	VPSHUFB        Y4, Y9, Y4
 	VPSHUFB        Y12, Y10, Y12
 	VPXOR          Y12, Y4, Y4
-	VPXOR          Y14, Y4, Y4
 	VPXOR          (SI)(AX*1), Y4, Y4
 	VMOVDQU        Y4, (SI)(AX*1)
 	ADDQ           $0x00000020, AX
@@ -4885,20 +4721,20 @@ next11:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VMOVDQU (CX)(AX*1), X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks18
 
 disk19:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPXOR   (CX), X0, X0
 	VPSHUFB X4, X15, X12
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   (CX), X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk19
 
@@ -4914,28 +4750,26 @@ disks18:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VPXOR          (SI)(AX*1), X4, X4
 	VMOVDQU        X4, (SI)(AX*1)
 	ADDQ           $0x00000010, AX
 
 next16:
 	// 8 bytes
-	LEAQ    8(AX), CX
-	CMPQ    CX, DX
-	JGT     next20
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVQ   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks22
+	LEAQ  8(AX), CX
+	CMPQ  CX, DX
+	JGT   next20
+	MOVQ  R8, BX
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVQ (CX)(AX*1), X0
+	VPXOR X14, X0, X4
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JEQ   disks22
 
 disk23:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVQ   (CX), X8
 	VPXOR   X8, X0, X0
@@ -4943,6 +4777,7 @@ disk23:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk23
 
@@ -4959,7 +4794,6 @@ disks22:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VMOVQ          (SI)(AX*1), X12
 	VPXOR          X12, X4, X4
 	VMOVQ          X4, (SI)(AX*1)
@@ -4967,21 +4801,20 @@ disks22:
 
 next20:
 	// 4 bytes
-	LEAQ    4(AX), CX
-	CMPQ    CX, DX
-	JGT     next24
-	MOVQ    R8, BX
-	MOVQ    (BX), CX
-	SUBQ    $+24, BX
-	VMOVD   (CX)(AX*1), X0
-	VMOVDQA X0, X4
-	MOVQ    R9, R12
-	TESTQ   R12, R12
-	JEQ     disks26
+	LEAQ  4(AX), CX
+	CMPQ  CX, DX
+	JGT   next24
+	MOVQ  R8, BX
+	MOVQ  (BX), CX
+	SUBQ  $+24, BX
+	VMOVD (CX)(AX*1), X0
+	VPXOR X14, X0, X4
+	MOVQ  R9, R12
+	TESTQ R12, R12
+	JEQ   disks26
 
 disk27:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VMOVD   (CX), X8
 	VPXOR   X8, X0, X0
@@ -4989,6 +4822,7 @@ disk27:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk27
 
@@ -5005,7 +4839,6 @@ disks26:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VMOVD          (SI)(AX*1), X12
 	VPXOR          X12, X4, X4
 	VMOVD          X4, (SI)(AX*1)
@@ -5020,14 +4853,13 @@ next24:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRW $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks30
 
 disk31:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRW $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -5035,6 +4867,7 @@ disk31:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk31
 
@@ -5051,7 +4884,6 @@ disks30:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VPINSRW        $0x00, (SI)(AX*1), X12, X12
 	VPXOR          X12, X4, X4
 	VPEXTRW        $0x00, X4, (SI)(AX*1)
@@ -5066,14 +4898,13 @@ next28:
 	MOVQ    (BX), CX
 	SUBQ    $+24, BX
 	VPINSRB $0x00, (CX)(AX*1), X0, X0
-	VMOVDQA X0, X4
+	VPXOR   X14, X0, X4
 	MOVQ    R9, R12
 	TESTQ   R12, R12
 	JEQ     disks34
 
 disk35:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRB $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
@@ -5081,6 +4912,7 @@ disk35:
 	VPADDB  X4, X4, X4
 	VPXOR   X12, X4, X4
 	VPXOR   X8, X4, X4
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk35
 
@@ -5097,7 +4929,6 @@ disks34:
 	VPSHUFB        X4, X9, X4
 	VPSHUFB        X12, X10, X12
 	VPXOR          X12, X4, X4
-	VPXOR          X14, X4, X4
 	VPINSRB        $0x00, (SI)(AX*1), X12, X12
 	VPXOR          X12, X4, X4
 	VPEXTRB        $0x00, X4, (SI)(AX*1)
@@ -5112,7 +4943,6 @@ wide06:
 	TESTQ      $+1, R12
 	JEQ        skip36
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5140,12 +4970,12 @@ wide06:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
+	SUBQ       $0x00000018, BX
 
 skip36:
 	TESTQ      $+2, R12
 	JEQ        skip37
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5173,8 +5003,7 @@ skip36:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5202,12 +5031,12 @@ skip36:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
+	SUBQ       $0x00000030, BX
 
 skip37:
 	TESTQ      $+4, R12
 	JEQ        skip38
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5235,8 +5064,7 @@ skip37:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5264,8 +5092,7 @@ skip37:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5293,8 +5120,7 @@ skip37:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5322,6 +5148,7 @@ skip37:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
+	SUBQ       $0x00000060, BX
 
 skip38:
 	SHRQ $0x03, R12
@@ -5329,7 +5156,6 @@ skip38:
 
 eight39:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5357,8 +5183,7 @@ eight39:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5386,8 +5211,7 @@ eight39:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5415,8 +5239,7 @@ eight39:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5444,8 +5267,7 @@ eight39:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -96(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5473,8 +5295,7 @@ eight39:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -120(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5502,8 +5323,7 @@ eight39:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -144(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5531,8 +5351,7 @@ eight39:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -168(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5560,6 +5379,7 @@ eight39:
 	VPADDB     Y7, Y7, Y7
 	VPXOR      Y13, Y7, Y7
 	VPXOR      Y11, Y7, Y7
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight39
 	JMP        disks05
@@ -5611,62 +5431,58 @@ run06:
 	TESTQ $+1, R12
 	JEQ   skip09
 	MOVQ  (BX), CX
-	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
+	SUBQ  $0x00000018, BX
 
 skip09:
 	TESTQ $+2, R12
 	JEQ   skip10
 	MOVQ  (BX), CX
-	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -24(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
+	SUBQ  $0x00000030, BX
 
 skip10:
 	TESTQ $+4, R12
 	JEQ   skip11
 	MOVQ  (BX), CX
-	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -24(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -48(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -72(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
+	SUBQ  $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -5674,61 +5490,54 @@ skip11:
 
 eight12:
 	MOVQ  (BX), CX
-	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -24(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -48(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -72(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -96(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -120(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -144(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
-	MOVQ  (BX), CX
-	SUBQ  $+24, BX
+	MOVQ  -168(BX), CX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
 	VPXOR 32(CX), Y1, Y1
 	VPXOR 64(CX), Y2, Y2
 	VPXOR 96(CX), Y3, Y3
+	SUBQ  $0x000000c0, BX
 	DECQ  R12
 	JNE   eight12
 
@@ -5768,9 +5577,9 @@ run18:
 
 disk20:
 	MOVQ  (BX), CX
-	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VPXOR (CX), Y0, Y0
+	SUBQ  $0x00000018, BX
 	DECQ  R12
 	JNE   disk20
 
@@ -5809,9 +5618,9 @@ run25:
 
 disk27:
 	MOVQ  (BX), CX
-	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VPXOR (CX), X0, X0
+	SUBQ  $0x00000018, BX
 	DECQ  R12
 	JNE   disk27
 
@@ -5844,10 +5653,10 @@ run32:
 
 disk34:
 	MOVQ  (BX), CX
-	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VMOVQ (CX), X8
 	VPXOR X8, X0, X0
+	SUBQ  $0x00000018, BX
 	DECQ  R12
 	JNE   disk34
 
@@ -5880,10 +5689,10 @@ run39:
 
 disk41:
 	MOVQ  (BX), CX
-	SUBQ  $+24, BX
 	ADDQ  AX, CX
 	VMOVD (CX), X8
 	VPXOR X8, X0, X0
+	SUBQ  $0x00000018, BX
 	DECQ  R12
 	JNE   disk41
 
@@ -5916,10 +5725,10 @@ run46:
 
 disk48:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRW $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk48
 
@@ -5952,10 +5761,10 @@ run53:
 
 disk55:
 	MOVQ    (BX), CX
-	SUBQ    $+24, BX
 	ADDQ    AX, CX
 	VPINSRB $0x00, (CX), X8, X8
 	VPXOR   X8, X0, X0
+	SUBQ    $0x00000018, BX
 	DECQ    R12
 	JNE     disk55
 
@@ -5981,7 +5790,6 @@ wide08:
 	TESTQ      $+1, R12
 	JEQ        skip57
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -5989,12 +5797,12 @@ wide08:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
+	SUBQ       $0x00000018, BX
 
 skip57:
 	TESTQ      $+2, R12
 	JEQ        skip58
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6002,8 +5810,7 @@ skip57:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6011,12 +5818,12 @@ skip57:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
+	SUBQ       $0x00000030, BX
 
 skip58:
 	TESTQ      $+4, R12
 	JEQ        skip59
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6024,8 +5831,7 @@ skip58:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6033,8 +5839,7 @@ skip58:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6042,8 +5847,7 @@ skip58:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6051,6 +5855,7 @@ skip58:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
+	SUBQ       $0x00000060, BX
 
 skip59:
 	SHRQ $0x03, R12
@@ -6058,7 +5863,6 @@ skip59:
 
 eight60:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6066,8 +5870,7 @@ eight60:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -24(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6075,8 +5878,7 @@ eight60:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -48(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6084,8 +5886,7 @@ eight60:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -72(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6093,8 +5894,7 @@ eight60:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -96(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6102,8 +5902,7 @@ eight60:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -120(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6111,8 +5910,7 @@ eight60:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -144(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6120,8 +5918,7 @@ eight60:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
-	MOVQ       (BX), CX
-	SUBQ       $+24, BX
+	MOVQ       -168(BX), CX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -6129,6 +5926,7 @@ eight60:
 	VPXOR      32(CX), Y1, Y1
 	VPXOR      64(CX), Y2, Y2
 	VPXOR      96(CX), Y3, Y3
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight60
 	JMP        disks07

@@ -54,55 +54,51 @@ run06:
 	TESTQ          $+1, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x00000018, BX
 
 skip09:
 	TESTQ          $+2, R12
 	JEQ            skip10
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x00000030, BX
 
 skip10:
 	TESTQ          $+4, R12
 	JEQ            skip11
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -110,53 +106,46 @@ skip11:
 
 eight12:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight12
 
@@ -201,11 +190,11 @@ run19:
 
 disk21:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk21
 
@@ -240,12 +229,12 @@ run26:
 
 disk28:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk28
 
@@ -280,12 +269,12 @@ run33:
 
 disk35:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk35
 
@@ -320,12 +309,12 @@ run40:
 
 disk42:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk42
 
@@ -360,12 +349,12 @@ run47:
 
 disk49:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk49
 
@@ -395,69 +384,65 @@ wide08:
 	TESTQ          $+1, R12
 	JEQ            skip52
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
+	SUBQ           $0x00000018, BX
 
 skip52:
 	TESTQ          $+2, R12
 	JEQ            skip53
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
+	SUBQ           $0x00000030, BX
 
 skip53:
 	TESTQ          $+4, R12
 	JEQ            skip54
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
+	SUBQ           $0x00000060, BX
 
 skip54:
 	SHRQ $0x03, R12
@@ -465,69 +450,62 @@ skip54:
 
 eight55:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight55
 	JMP            disks07
@@ -651,55 +629,51 @@ visit03:
 	TESTQ          $+1, R12
 	JEQ            skip07
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x00000018, BX
 
 skip07:
 	TESTQ          $+2, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x00000030, BX
 
 skip08:
 	TESTQ          $+4, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -707,53 +681,46 @@ skip09:
 
 eight10:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight10
 
@@ -788,11 +755,11 @@ next02:
 
 disk14:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk14
 
@@ -821,12 +788,12 @@ next11:
 
 disk18:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk18
 
@@ -857,12 +824,12 @@ next15:
 
 disk22:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk22
 
@@ -893,12 +860,12 @@ next19:
 
 disk26:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk26
 
@@ -929,12 +896,12 @@ next23:
 
 disk30:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk30
 
@@ -958,69 +925,65 @@ wide06:
 	TESTQ          $+1, R12
 	JEQ            skip31
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
+	SUBQ           $0x00000018, BX
 
 skip31:
 	TESTQ          $+2, R12
 	JEQ            skip32
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
+	SUBQ           $0x00000030, BX
 
 skip32:
 	TESTQ          $+4, R12
 	JEQ            skip33
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
+	SUBQ           $0x00000060, BX
 
 skip33:
 	SHRQ $0x03, R12
@@ -1028,69 +991,62 @@ skip33:
 
 eight34:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
 	VPXOR          Y8, Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          Y8, Y4, Y4
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight34
 	JMP            disks05
@@ -1147,7 +1103,6 @@ run06:
 	TESTQ          $+1, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1155,12 +1110,12 @@ run06:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
+	SUBQ           $0x00000018, BX
 
 skip09:
 	TESTQ          $+2, R12
 	JEQ            skip10
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1168,8 +1123,7 @@ skip09:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1177,12 +1131,12 @@ skip09:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
+	SUBQ           $0x00000030, BX
 
 skip10:
 	TESTQ          $+4, R12
 	JEQ            skip11
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1190,8 +1144,7 @@ skip10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1199,8 +1152,7 @@ skip10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1208,8 +1160,7 @@ skip10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1217,6 +1168,7 @@ skip10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
+	SUBQ           $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -1224,7 +1176,6 @@ skip11:
 
 eight12:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1232,8 +1183,7 @@ eight12:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1241,8 +1191,7 @@ eight12:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1250,8 +1199,7 @@ eight12:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1259,8 +1207,7 @@ eight12:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1268,8 +1215,7 @@ eight12:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1277,8 +1223,7 @@ eight12:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1286,8 +1231,7 @@ eight12:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1295,6 +1239,7 @@ eight12:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight12
 
@@ -1339,11 +1284,11 @@ run20:
 
 disk22:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk22
 
@@ -1384,11 +1329,11 @@ run27:
 
 disk29:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk29
 
@@ -1423,12 +1368,12 @@ run34:
 
 disk36:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk36
 
@@ -1463,12 +1408,12 @@ run41:
 
 disk43:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk43
 
@@ -1503,12 +1448,12 @@ run48:
 
 disk50:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk50
 
@@ -1543,12 +1488,12 @@ run55:
 
 disk57:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk57
 
@@ -1580,7 +1525,6 @@ wide08:
 	TESTQ          $+1, R12
 	JEQ            skip60
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1591,12 +1535,12 @@ wide08:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
+	SUBQ           $0x00000018, BX
 
 skip60:
 	TESTQ          $+2, R12
 	JEQ            skip61
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1607,8 +1551,7 @@ skip60:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1619,12 +1562,12 @@ skip60:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
+	SUBQ           $0x00000030, BX
 
 skip61:
 	TESTQ          $+4, R12
 	JEQ            skip62
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1635,8 +1578,7 @@ skip61:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1647,8 +1589,7 @@ skip61:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1659,8 +1600,7 @@ skip61:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1671,6 +1611,7 @@ skip61:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
+	SUBQ           $0x00000060, BX
 
 skip62:
 	SHRQ $0x03, R12
@@ -1678,7 +1619,6 @@ skip62:
 
 eight63:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1689,8 +1629,7 @@ eight63:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1701,8 +1640,7 @@ eight63:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1713,8 +1651,7 @@ eight63:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1725,8 +1662,7 @@ eight63:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1737,8 +1673,7 @@ eight63:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1749,8 +1684,7 @@ eight63:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1761,8 +1695,7 @@ eight63:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -1773,6 +1706,7 @@ eight63:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight63
 	JMP            disks07
@@ -1911,7 +1845,6 @@ visit03:
 	TESTQ          $+1, R12
 	JEQ            skip07
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1919,12 +1852,12 @@ visit03:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
+	SUBQ           $0x00000018, BX
 
 skip07:
 	TESTQ          $+2, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1932,8 +1865,7 @@ skip07:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1941,12 +1873,12 @@ skip07:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
+	SUBQ           $0x00000030, BX
 
 skip08:
 	TESTQ          $+4, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1954,8 +1886,7 @@ skip08:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1963,8 +1894,7 @@ skip08:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1972,8 +1902,7 @@ skip08:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1981,6 +1910,7 @@ skip08:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
+	SUBQ           $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -1988,7 +1918,6 @@ skip09:
 
 eight10:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -1996,8 +1925,7 @@ eight10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2005,8 +1933,7 @@ eight10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2014,8 +1941,7 @@ eight10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2023,8 +1949,7 @@ eight10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2032,8 +1957,7 @@ eight10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2041,8 +1965,7 @@ eight10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2050,8 +1973,7 @@ eight10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2059,6 +1981,7 @@ eight10:
 	VPXOR          32(CX), Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          32(CX), Y5, Y5
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight10
 
@@ -2096,11 +2019,11 @@ visit12:
 
 disk15:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk15
 
@@ -2135,11 +2058,11 @@ next11:
 
 disk19:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk19
 
@@ -2168,12 +2091,12 @@ next16:
 
 disk23:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk23
 
@@ -2204,12 +2127,12 @@ next20:
 
 disk27:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk27
 
@@ -2240,12 +2163,12 @@ next24:
 
 disk31:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk31
 
@@ -2276,12 +2199,12 @@ next28:
 
 disk35:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk35
 
@@ -2305,7 +2228,6 @@ wide06:
 	TESTQ          $+1, R12
 	JEQ            skip36
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2316,12 +2238,12 @@ wide06:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
+	SUBQ           $0x00000018, BX
 
 skip36:
 	TESTQ          $+2, R12
 	JEQ            skip37
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2332,8 +2254,7 @@ skip36:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2344,12 +2265,12 @@ skip36:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
+	SUBQ           $0x00000030, BX
 
 skip37:
 	TESTQ          $+4, R12
 	JEQ            skip38
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2360,8 +2281,7 @@ skip37:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2372,8 +2292,7 @@ skip37:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2384,8 +2303,7 @@ skip37:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2396,6 +2314,7 @@ skip37:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
+	SUBQ           $0x00000060, BX
 
 skip38:
 	SHRQ $0x03, R12
@@ -2403,7 +2322,6 @@ skip38:
 
 eight39:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2414,8 +2332,7 @@ eight39:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2426,8 +2343,7 @@ eight39:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2438,8 +2354,7 @@ eight39:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2450,8 +2365,7 @@ eight39:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2462,8 +2376,7 @@ eight39:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2474,8 +2387,7 @@ eight39:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2486,8 +2398,7 @@ eight39:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VMOVDQU        (CX), Y8
@@ -2498,6 +2409,7 @@ eight39:
 	VPXOR          Y9, Y1, Y1
 	VGF2P8AFFINEQB $0x00, Y15, Y5, Y5
 	VPXOR          Y9, Y5, Y5
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight39
 	JMP            disks05
@@ -2558,7 +2470,6 @@ run06:
 	TESTQ          $+1, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2572,12 +2483,12 @@ run06:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
+	SUBQ           $0x00000018, BX
 
 skip09:
 	TESTQ          $+2, R12
 	JEQ            skip10
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2591,8 +2502,7 @@ skip09:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2606,12 +2516,12 @@ skip09:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
+	SUBQ           $0x00000030, BX
 
 skip10:
 	TESTQ          $+4, R12
 	JEQ            skip11
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2625,8 +2535,7 @@ skip10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2640,8 +2549,7 @@ skip10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2655,8 +2563,7 @@ skip10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2670,6 +2577,7 @@ skip10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
+	SUBQ           $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -2677,7 +2585,6 @@ skip11:
 
 eight12:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2691,8 +2598,7 @@ eight12:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2706,8 +2612,7 @@ eight12:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2721,8 +2626,7 @@ eight12:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2736,8 +2640,7 @@ eight12:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2751,8 +2654,7 @@ eight12:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2766,8 +2668,7 @@ eight12:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2781,8 +2682,7 @@ eight12:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -2796,6 +2696,7 @@ eight12:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight12
 
@@ -2844,11 +2745,11 @@ run20:
 
 disk22:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk22
 
@@ -2889,11 +2790,11 @@ run27:
 
 disk29:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk29
 
@@ -2928,12 +2829,12 @@ run34:
 
 disk36:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk36
 
@@ -2968,12 +2869,12 @@ run41:
 
 disk43:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk43
 
@@ -3008,12 +2909,12 @@ run48:
 
 disk50:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk50
 
@@ -3048,12 +2949,12 @@ run55:
 
 disk57:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk57
 
@@ -3089,7 +2990,6 @@ wide08:
 	TESTQ          $+1, R12
 	JEQ            skip60
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3109,12 +3009,12 @@ wide08:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
+	SUBQ           $0x00000018, BX
 
 skip60:
 	TESTQ          $+2, R12
 	JEQ            skip61
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3134,8 +3034,7 @@ skip60:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3155,12 +3054,12 @@ skip60:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
+	SUBQ           $0x00000030, BX
 
 skip61:
 	TESTQ          $+4, R12
 	JEQ            skip62
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3180,8 +3079,7 @@ skip61:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3201,8 +3099,7 @@ skip61:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3222,8 +3119,7 @@ skip61:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3243,6 +3139,7 @@ skip61:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
+	SUBQ           $0x00000060, BX
 
 skip62:
 	SHRQ $0x03, R12
@@ -3250,7 +3147,6 @@ skip62:
 
 eight63:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3270,8 +3166,7 @@ eight63:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3291,8 +3186,7 @@ eight63:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3312,8 +3206,7 @@ eight63:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3333,8 +3226,7 @@ eight63:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3354,8 +3246,7 @@ eight63:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3375,8 +3266,7 @@ eight63:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3396,8 +3286,7 @@ eight63:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -3417,6 +3306,7 @@ eight63:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight63
 	JMP            disks07
@@ -3565,7 +3455,6 @@ visit03:
 	TESTQ          $+1, R12
 	JEQ            skip07
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3579,12 +3468,12 @@ visit03:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
+	SUBQ           $0x00000018, BX
 
 skip07:
 	TESTQ          $+2, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3598,8 +3487,7 @@ skip07:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3613,12 +3501,12 @@ skip07:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
+	SUBQ           $0x00000030, BX
 
 skip08:
 	TESTQ          $+4, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3632,8 +3520,7 @@ skip08:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3647,8 +3534,7 @@ skip08:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3662,8 +3548,7 @@ skip08:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3677,6 +3562,7 @@ skip08:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
+	SUBQ           $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -3684,7 +3570,6 @@ skip09:
 
 eight10:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3698,8 +3583,7 @@ eight10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3713,8 +3597,7 @@ eight10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3728,8 +3611,7 @@ eight10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3743,8 +3625,7 @@ eight10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3758,8 +3639,7 @@ eight10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3773,8 +3653,7 @@ eight10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3788,8 +3667,7 @@ eight10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
@@ -3803,6 +3681,7 @@ eight10:
 	VPXOR          96(CX), Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          96(CX), Y7, Y7
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight10
 
@@ -3850,11 +3729,11 @@ visit12:
 
 disk15:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), Y0, Y0
 	VGF2P8AFFINEQB $0x00, Y15, Y4, Y4
 	VPXOR          (CX), Y4, Y4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk15
 
@@ -3889,11 +3768,11 @@ next11:
 
 disk19:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXOR          (CX), X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          (CX), X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk19
 
@@ -3922,12 +3801,12 @@ next16:
 
 disk23:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVQ          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk23
 
@@ -3958,12 +3837,12 @@ next20:
 
 disk27:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVD          (CX), X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk27
 
@@ -3994,12 +3873,12 @@ next24:
 
 disk31:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRW        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk31
 
@@ -4030,12 +3909,12 @@ next28:
 
 disk35:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPINSRB        $0x00, (CX), X8, X8
 	VPXOR          X8, X0, X0
 	VGF2P8AFFINEQB $0x00, X15, X4, X4
 	VPXOR          X8, X4, X4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk35
 
@@ -4059,7 +3938,6 @@ wide06:
 	TESTQ          $+1, R12
 	JEQ            skip36
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4079,12 +3957,12 @@ wide06:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
+	SUBQ           $0x00000018, BX
 
 skip36:
 	TESTQ          $+2, R12
 	JEQ            skip37
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4104,8 +3982,7 @@ skip36:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4125,12 +4002,12 @@ skip36:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
+	SUBQ           $0x00000030, BX
 
 skip37:
 	TESTQ          $+4, R12
 	JEQ            skip38
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4150,8 +4027,7 @@ skip37:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4171,8 +4047,7 @@ skip37:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4192,8 +4067,7 @@ skip37:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4213,6 +4087,7 @@ skip37:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
+	SUBQ           $0x00000060, BX
 
 skip38:
 	SHRQ $0x03, R12
@@ -4220,7 +4095,6 @@ skip38:
 
 eight39:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4240,8 +4114,7 @@ eight39:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -24(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4261,8 +4134,7 @@ eight39:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -48(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4282,8 +4154,7 @@ eight39:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -72(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4303,8 +4174,7 @@ eight39:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -96(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4324,8 +4194,7 @@ eight39:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -120(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4345,8 +4214,7 @@ eight39:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -144(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4366,8 +4234,7 @@ eight39:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
-	MOVQ           (BX), CX
-	SUBQ           $+24, BX
+	MOVQ           -168(BX), CX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -4387,6 +4254,7 @@ eight39:
 	VPXOR          Y11, Y3, Y3
 	VGF2P8AFFINEQB $0x00, Y15, Y7, Y7
 	VPXOR          Y11, Y7, Y7
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight39
 	JMP            disks05

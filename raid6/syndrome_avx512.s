@@ -42,7 +42,7 @@ visit03:
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
+	VPXORQ    Z14, Z0, Z4
 
 run04:
 	MOVQ R9, R12
@@ -55,19 +55,18 @@ run06:
 	TESTQ      $+1, R12
 	JEQ        skip09
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
+	SUBQ       $0x00000018, BX
 
 skip09:
 	TESTQ      $+2, R12
 	JEQ        skip10
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -78,13 +77,13 @@ skip09:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x00000030, BX
 
 skip10:
 	TESTQ      $+4, R12
 	JEQ        skip11
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -95,9 +94,8 @@ skip10:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -108,6 +106,7 @@ skip10:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -116,7 +115,6 @@ skip11:
 eight12:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -127,9 +125,8 @@ eight12:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -140,9 +137,8 @@ eight12:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -153,9 +149,8 @@ eight12:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -166,13 +161,13 @@ eight12:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight12
 
 disks07:
 	TESTQ     R14, R14
 	JGE       lost13
-	VPXORQ    Z14, Z4, Z4
 	CMPQ      8(SP), $+0
 	JNE       through14
 	VMOVDQU64 Z0, (DI)(AX*1)
@@ -200,7 +195,7 @@ next02:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
+	VPXORQ     Z14, Z0, Z4
 
 run17:
 	MOVQ R9, R12
@@ -213,7 +208,6 @@ run19:
 
 disk21:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
@@ -221,13 +215,13 @@ disk21:
 	VPADDB     Z4, Z4, Z4
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk21
 
 disks20:
 	TESTQ    R14, R14
 	JGE      lost22
-	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
 
@@ -249,20 +243,19 @@ wide08:
 	TESTQ      $+1, R12
 	JEQ        skip24
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
+	SUBQ       $0x00000018, BX
 
 skip24:
 	TESTQ      $+2, R12
 	JEQ        skip25
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -275,13 +268,13 @@ skip24:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x00000030, BX
 
 skip25:
 	TESTQ      $+4, R12
 	JEQ        skip26
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -294,9 +287,8 @@ skip25:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -309,6 +301,7 @@ skip25:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x00000060, BX
 
 skip26:
 	SHRQ $0x03, R12
@@ -317,7 +310,6 @@ skip26:
 eight27:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -330,9 +322,8 @@ eight27:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -345,9 +336,8 @@ eight27:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -360,9 +350,8 @@ eight27:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -375,6 +364,7 @@ eight27:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight27
 	JMP        disks07
@@ -444,26 +434,25 @@ visit03:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU64  (CX)(AX*1), Z0
-	VMOVDQA64  Z0, Z4
+	VPXORQ     Z14, Z0, Z4
 	MOVQ       R9, R12
 	CMPQ       data_len+56(FP), $+16
 	JGT        wide06
 	TESTQ      $+1, R12
 	JEQ        skip07
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
+	SUBQ       $0x00000018, BX
 
 skip07:
 	TESTQ      $+2, R12
 	JEQ        skip08
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -474,13 +463,13 @@ skip07:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x00000030, BX
 
 skip08:
 	TESTQ      $+4, R12
 	JEQ        skip09
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -491,9 +480,8 @@ skip08:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -504,6 +492,7 @@ skip08:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -512,7 +501,6 @@ skip09:
 eight10:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -523,9 +511,8 @@ eight10:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -536,9 +523,8 @@ eight10:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -549,9 +535,8 @@ eight10:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -562,6 +547,7 @@ eight10:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight10
 
@@ -577,7 +563,6 @@ disks05:
 	VPSHUFB         Z4, Z9, Z4
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z4, Z4
-	VPXORQ          Z14, Z4, Z4
 	VPXORQ          (SI)(AX*1), Z4, Z4
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
@@ -599,14 +584,13 @@ next02:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
+	VPXORQ     Z14, Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
 	JEQ        disks13
 
 disk14:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
@@ -614,6 +598,7 @@ disk14:
 	VPADDB     Z4, Z4, Z4
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk14
 
@@ -630,7 +615,6 @@ disks13:
 	VPSHUFB         Z4, Z9, Z4
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z4, Z4
-	VPXORQ          Z14, Z4, Z4
 	VMOVDQU8.Z      (SI)(AX*1), K1, Z12
 	VPXORQ          Z12, Z4, Z4
 	VMOVDQU8        Z4, K1, (SI)(AX*1)
@@ -643,20 +627,19 @@ wide06:
 	TESTQ      $+1, R12
 	JEQ        skip15
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
+	SUBQ       $0x00000018, BX
 
 skip15:
 	TESTQ      $+2, R12
 	JEQ        skip16
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -669,13 +652,13 @@ skip15:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x00000030, BX
 
 skip16:
 	TESTQ      $+4, R12
 	JEQ        skip17
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -688,9 +671,8 @@ skip16:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -703,6 +685,7 @@ skip16:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x00000060, BX
 
 skip17:
 	SHRQ $0x03, R12
@@ -711,7 +694,6 @@ skip17:
 eight18:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -724,9 +706,8 @@ eight18:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -739,9 +720,8 @@ eight18:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -754,9 +734,8 @@ eight18:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	ADDQ       AX, R13
@@ -769,6 +748,7 @@ eight18:
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (R13), Z12, Z4
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight18
 	JMP        disks05
@@ -814,9 +794,9 @@ visit03:
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
+	VPXORQ    Z14, Z0, Z4
 	VMOVDQU64 64(CX)(AX*1), Z1
-	VMOVDQA64 Z1, Z5
+	VPXORQ    Z14, Z1, Z5
 
 run04:
 	MOVQ R9, R12
@@ -829,7 +809,6 @@ run06:
 	TESTQ      $+1, R12
 	JEQ        skip09
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -839,13 +818,13 @@ run06:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+	SUBQ       $0x00000018, BX
 
 skip09:
 	TESTQ      $+2, R12
 	JEQ        skip10
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -864,13 +843,13 @@ skip09:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x00000030, BX
 
 skip10:
 	TESTQ      $+4, R12
 	JEQ        skip11
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -889,9 +868,8 @@ skip10:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -910,6 +888,7 @@ skip10:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -918,7 +897,6 @@ skip11:
 eight12:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -937,9 +915,8 @@ eight12:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -958,9 +935,8 @@ eight12:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -979,9 +955,8 @@ eight12:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -1000,14 +975,13 @@ eight12:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight12
 
 disks07:
 	TESTQ     R14, R14
 	JGE       lost13
-	VPXORQ    Z14, Z4, Z4
-	VPXORQ    Z14, Z5, Z5
 	CMPQ      8(SP), $+0
 	JNE       through14
 	VMOVDQU64 Z0, (DI)(AX*1)
@@ -1033,7 +1007,7 @@ visit17:
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
+	VPXORQ    Z14, Z0, Z4
 
 run18:
 	MOVQ R9, R12
@@ -1046,19 +1020,18 @@ run20:
 
 disk22:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk22
 
 disks21:
 	TESTQ     R14, R14
 	JGE       lost23
-	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
@@ -1082,7 +1055,7 @@ next16:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
+	VPXORQ     Z14, Z0, Z4
 
 run25:
 	MOVQ R9, R12
@@ -1095,7 +1068,6 @@ run27:
 
 disk29:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
@@ -1103,13 +1075,13 @@ disk29:
 	VPADDB     Z4, Z4, Z4
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk29
 
 disks28:
 	TESTQ    R14, R14
 	JGE      lost30
-	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
 
@@ -1133,7 +1105,6 @@ wide08:
 	TESTQ      $+1, R12
 	JEQ        skip32
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1145,13 +1116,13 @@ wide08:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+	SUBQ       $0x00000018, BX
 
 skip32:
 	TESTQ      $+2, R12
 	JEQ        skip33
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1174,13 +1145,13 @@ skip32:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x00000030, BX
 
 skip33:
 	TESTQ      $+4, R12
 	JEQ        skip34
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1203,9 +1174,8 @@ skip33:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1228,6 +1198,7 @@ skip33:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x00000060, BX
 
 skip34:
 	SHRQ $0x03, R12
@@ -1236,7 +1207,6 @@ skip34:
 eight35:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1259,9 +1229,8 @@ eight35:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1284,9 +1253,8 @@ eight35:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1309,9 +1277,8 @@ eight35:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1334,6 +1301,7 @@ eight35:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight35
 	JMP        disks07
@@ -1420,16 +1388,15 @@ visit03:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU64  (CX)(AX*1), Z0
-	VMOVDQA64  Z0, Z4
+	VPXORQ     Z14, Z0, Z4
 	VMOVDQU64  64(CX)(AX*1), Z1
-	VMOVDQA64  Z1, Z5
+	VPXORQ     Z14, Z1, Z5
 	MOVQ       R9, R12
 	CMPQ       data_len+56(FP), $+16
 	JGT        wide06
 	TESTQ      $+1, R12
 	JEQ        skip07
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -1439,13 +1406,13 @@ visit03:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+	SUBQ       $0x00000018, BX
 
 skip07:
 	TESTQ      $+2, R12
 	JEQ        skip08
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -1464,13 +1431,13 @@ skip07:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x00000030, BX
 
 skip08:
 	TESTQ      $+4, R12
 	JEQ        skip09
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -1489,9 +1456,8 @@ skip08:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -1510,6 +1476,7 @@ skip08:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -1518,7 +1485,6 @@ skip09:
 eight10:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -1537,9 +1503,8 @@ eight10:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -1558,9 +1523,8 @@ eight10:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -1579,9 +1543,8 @@ eight10:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -1600,6 +1563,7 @@ eight10:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight10
 
@@ -1615,7 +1579,6 @@ disks05:
 	VPSHUFB         Z4, Z9, Z4
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z4, Z4
-	VPXORQ          Z14, Z4, Z4
 	VPXORQ          (SI)(AX*1), Z4, Z4
 	VMOVDQU64       Z4, (SI)(AX*1)
 	VPXORQ          64(DI)(AX*1), Z1, Z1
@@ -1626,7 +1589,6 @@ disks05:
 	VPSHUFB         Z5, Z9, Z5
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z5, Z5
-	VPXORQ          Z14, Z5, Z5
 	VPXORQ          64(SI)(AX*1), Z5, Z5
 	VMOVDQU64       Z5, 64(SI)(AX*1)
 	ADDQ            $0x00000080, AX
@@ -1644,19 +1606,19 @@ visit12:
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
+	VPXORQ    Z14, Z0, Z4
 	MOVQ      R9, R12
 	TESTQ     R12, R12
 	JEQ       disks14
 
 disk15:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk15
 
@@ -1672,7 +1634,6 @@ disks14:
 	VPSHUFB         Z4, Z9, Z4
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z4, Z4
-	VPXORQ          Z14, Z4, Z4
 	VPXORQ          (SI)(AX*1), Z4, Z4
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
@@ -1694,14 +1655,13 @@ next11:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
+	VPXORQ     Z14, Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
 	JEQ        disks18
 
 disk19:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
@@ -1709,6 +1669,7 @@ disk19:
 	VPADDB     Z4, Z4, Z4
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk19
 
@@ -1725,7 +1686,6 @@ disks18:
 	VPSHUFB         Z4, Z9, Z4
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z4, Z4
-	VPXORQ          Z14, Z4, Z4
 	VMOVDQU8.Z      (SI)(AX*1), K1, Z12
 	VPXORQ          Z12, Z4, Z4
 	VMOVDQU8        Z4, K1, (SI)(AX*1)
@@ -1738,7 +1698,6 @@ wide06:
 	TESTQ      $+1, R12
 	JEQ        skip20
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1750,13 +1709,13 @@ wide06:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(CX), Z13, Z5
+	SUBQ       $0x00000018, BX
 
 skip20:
 	TESTQ      $+2, R12
 	JEQ        skip21
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1779,13 +1738,13 @@ skip20:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x00000030, BX
 
 skip21:
 	TESTQ      $+4, R12
 	JEQ        skip22
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1808,9 +1767,8 @@ skip21:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1833,6 +1791,7 @@ skip21:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x00000060, BX
 
 skip22:
 	SHRQ $0x03, R12
@@ -1841,7 +1800,6 @@ skip22:
 eight23:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1864,9 +1822,8 @@ eight23:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1889,9 +1846,8 @@ eight23:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1914,9 +1870,8 @@ eight23:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 128(CX)
 	PREFETCHT0 192(CX)
@@ -1939,6 +1894,7 @@ eight23:
 	VPSHUFB    Z5, Z15, Z13
 	VPADDB     Z5, Z5, Z5
 	VPTERNLOGD $0x96, 64(R13), Z13, Z5
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight23
 	JMP        disks05
@@ -1981,13 +1937,13 @@ visit03:
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
+	VPXORQ    Z14, Z0, Z4
 	VMOVDQU64 64(CX)(AX*1), Z1
-	VMOVDQA64 Z1, Z5
+	VPXORQ    Z14, Z1, Z5
 	VMOVDQU64 128(CX)(AX*1), Z2
-	VMOVDQA64 Z2, Z6
+	VPXORQ    Z14, Z2, Z6
 	VMOVDQU64 192(CX)(AX*1), Z3
-	VMOVDQA64 Z3, Z7
+	VPXORQ    Z14, Z3, Z7
 
 run04:
 	MOVQ R9, R12
@@ -2000,7 +1956,6 @@ run06:
 	TESTQ      $+1, R12
 	JEQ        skip09
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -2018,13 +1973,13 @@ run06:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(CX), Z13, Z7
+	SUBQ       $0x00000018, BX
 
 skip09:
 	TESTQ      $+2, R12
 	JEQ        skip10
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -2059,13 +2014,13 @@ skip09:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x00000030, BX
 
 skip10:
 	TESTQ      $+4, R12
 	JEQ        skip11
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -2100,9 +2055,8 @@ skip10:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -2137,6 +2091,7 @@ skip10:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -2145,7 +2100,6 @@ skip11:
 eight12:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -2180,9 +2134,8 @@ eight12:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -2217,9 +2170,8 @@ eight12:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -2254,9 +2206,8 @@ eight12:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -2291,16 +2242,13 @@ eight12:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight12
 
 disks07:
 	TESTQ     R14, R14
 	JGE       lost13
-	VPXORQ    Z14, Z4, Z4
-	VPXORQ    Z14, Z5, Z5
-	VPXORQ    Z14, Z6, Z6
-	VPXORQ    Z14, Z7, Z7
 	CMPQ      8(SP), $+0
 	JNE       through14
 	VMOVDQU64 Z0, (DI)(AX*1)
@@ -2330,7 +2278,7 @@ visit17:
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
+	VPXORQ    Z14, Z0, Z4
 
 run18:
 	MOVQ R9, R12
@@ -2343,19 +2291,18 @@ run20:
 
 disk22:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk22
 
 disks21:
 	TESTQ     R14, R14
 	JGE       lost23
-	VPXORQ    Z14, Z4, Z4
 	VMOVDQU64 Z0, (DI)(AX*1)
 	VMOVDQU64 Z4, (SI)(AX*1)
 	ADDQ      $0x00000040, AX
@@ -2379,7 +2326,7 @@ next16:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
+	VPXORQ     Z14, Z0, Z4
 
 run25:
 	MOVQ R9, R12
@@ -2392,7 +2339,6 @@ run27:
 
 disk29:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
@@ -2400,13 +2346,13 @@ disk29:
 	VPADDB     Z4, Z4, Z4
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk29
 
 disks28:
 	TESTQ    R14, R14
 	JGE      lost30
-	VPXORQ   Z14, Z4, Z4
 	VMOVDQU8 Z0, K1, (DI)(AX*1)
 	VMOVDQU8 Z4, K1, (SI)(AX*1)
 
@@ -2434,7 +2380,6 @@ wide08:
 	TESTQ      $+1, R12
 	JEQ        skip32
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -2456,13 +2401,13 @@ wide08:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(CX), Z13, Z7
+	SUBQ       $0x00000018, BX
 
 skip32:
 	TESTQ      $+2, R12
 	JEQ        skip33
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -2505,13 +2450,13 @@ skip32:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x00000030, BX
 
 skip33:
 	TESTQ      $+4, R12
 	JEQ        skip34
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -2554,9 +2499,8 @@ skip33:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -2599,6 +2543,7 @@ skip33:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x00000060, BX
 
 skip34:
 	SHRQ $0x03, R12
@@ -2607,7 +2552,6 @@ skip34:
 eight35:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -2650,9 +2594,8 @@ eight35:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -2695,9 +2638,8 @@ eight35:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -2740,9 +2682,8 @@ eight35:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -2785,6 +2726,7 @@ eight35:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight35
 	JMP        disks07
@@ -2881,20 +2823,19 @@ visit03:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU64  (CX)(AX*1), Z0
-	VMOVDQA64  Z0, Z4
+	VPXORQ     Z14, Z0, Z4
 	VMOVDQU64  64(CX)(AX*1), Z1
-	VMOVDQA64  Z1, Z5
+	VPXORQ     Z14, Z1, Z5
 	VMOVDQU64  128(CX)(AX*1), Z2
-	VMOVDQA64  Z2, Z6
+	VPXORQ     Z14, Z2, Z6
 	VMOVDQU64  192(CX)(AX*1), Z3
-	VMOVDQA64  Z3, Z7
+	VPXORQ     Z14, Z3, Z7
 	MOVQ       R9, R12
 	CMPQ       data_len+56(FP), $+16
 	JGT        wide06
 	TESTQ      $+1, R12
 	JEQ        skip07
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
@@ -2912,13 +2853,13 @@ visit03:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(CX), Z13, Z7
+	SUBQ       $0x00000018, BX
 
 skip07:
 	TESTQ      $+2, R12
 	JEQ        skip08
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -2953,13 +2894,13 @@ skip07:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x00000030, BX
 
 skip08:
 	TESTQ      $+4, R12
 	JEQ        skip09
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -2994,9 +2935,8 @@ skip08:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3031,6 +2971,7 @@ skip08:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -3039,7 +2980,6 @@ skip09:
 eight10:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3074,9 +3014,8 @@ eight10:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3111,9 +3050,8 @@ eight10:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3148,9 +3086,8 @@ eight10:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3185,6 +3122,7 @@ eight10:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight10
 
@@ -3200,7 +3138,6 @@ disks05:
 	VPSHUFB         Z4, Z9, Z4
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z4, Z4
-	VPXORQ          Z14, Z4, Z4
 	VPXORQ          (SI)(AX*1), Z4, Z4
 	VMOVDQU64       Z4, (SI)(AX*1)
 	VPXORQ          64(DI)(AX*1), Z1, Z1
@@ -3211,7 +3148,6 @@ disks05:
 	VPSHUFB         Z5, Z9, Z5
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z5, Z5
-	VPXORQ          Z14, Z5, Z5
 	VPXORQ          64(SI)(AX*1), Z5, Z5
 	VMOVDQU64       Z5, 64(SI)(AX*1)
 	VPXORQ          128(DI)(AX*1), Z2, Z2
@@ -3222,7 +3158,6 @@ disks05:
 	VPSHUFB         Z6, Z9, Z6
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z6, Z6
-	VPXORQ          Z14, Z6, Z6
 	VPXORQ          128(SI)(AX*1), Z6, Z6
 	VMOVDQU64       Z6, 128(SI)(AX*1)
 	VPXORQ          192(DI)(AX*1), Z3, Z3
@@ -3233,7 +3168,6 @@ disks05:
 	VPSHUFB         Z7, Z9, Z7
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z7, Z7
-	VPXORQ          Z14, Z7, Z7
 	VPXORQ          192(SI)(AX*1), Z7, Z7
 	VMOVDQU64       Z7, 192(SI)(AX*1)
 	ADDQ            $0x00000100, AX
@@ -3251,19 +3185,19 @@ visit12:
 	MOVQ      (BX), CX
 	SUBQ      $+24, BX
 	VMOVDQU64 (CX)(AX*1), Z0
-	VMOVDQA64 Z0, Z4
+	VPXORQ    Z14, Z0, Z4
 	MOVQ      R9, R12
 	TESTQ     R12, R12
 	JEQ       disks14
 
 disk15:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VPXORQ     (CX), Z0, Z0
 	VPSHUFB    Z4, Z15, Z12
 	VPADDB     Z4, Z4, Z4
 	VPTERNLOGD $0x96, (CX), Z12, Z4
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk15
 
@@ -3279,7 +3213,6 @@ disks14:
 	VPSHUFB         Z4, Z9, Z4
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z4, Z4
-	VPXORQ          Z14, Z4, Z4
 	VPXORQ          (SI)(AX*1), Z4, Z4
 	VMOVDQU64       Z4, (SI)(AX*1)
 	ADDQ            $0x00000040, AX
@@ -3301,14 +3234,13 @@ next11:
 	MOVQ       (BX), CX
 	SUBQ       $+24, BX
 	VMOVDQU8.Z (CX)(AX*1), K1, Z0
-	VMOVDQA64  Z0, Z4
+	VPXORQ     Z14, Z0, Z4
 	MOVQ       R9, R12
 	TESTQ      R12, R12
 	JEQ        disks18
 
 disk19:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
@@ -3316,6 +3248,7 @@ disk19:
 	VPADDB     Z4, Z4, Z4
 	VPXORQ     Z12, Z4, Z4
 	VPXORQ     Z8, Z4, Z4
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk19
 
@@ -3332,7 +3265,6 @@ disks18:
 	VPSHUFB         Z4, Z9, Z4
 	VPSHUFB         Z12, Z10, Z12
 	VPXORQ          Z12, Z4, Z4
-	VPXORQ          Z14, Z4, Z4
 	VMOVDQU8.Z      (SI)(AX*1), K1, Z12
 	VPXORQ          Z12, Z4, Z4
 	VMOVDQU8        Z4, K1, (SI)(AX*1)
@@ -3345,7 +3277,6 @@ wide06:
 	TESTQ      $+1, R12
 	JEQ        skip20
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -3367,13 +3298,13 @@ wide06:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(CX), Z13, Z7
+	SUBQ       $0x00000018, BX
 
 skip20:
 	TESTQ      $+2, R12
 	JEQ        skip21
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -3416,13 +3347,13 @@ skip20:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x00000030, BX
 
 skip21:
 	TESTQ      $+4, R12
 	JEQ        skip22
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -3465,9 +3396,8 @@ skip21:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -3510,6 +3440,7 @@ skip21:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x00000060, BX
 
 skip22:
 	SHRQ $0x03, R12
@@ -3518,7 +3449,6 @@ skip22:
 eight23:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -3561,9 +3491,8 @@ eight23:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -3606,9 +3535,8 @@ eight23:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -3651,9 +3579,8 @@ eight23:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -3696,6 +3623,7 @@ eight23:
 	VPSHUFB    Z7, Z15, Z13
 	VPADDB     Z7, Z7, Z7
 	VPTERNLOGD $0x96, 192(R13), Z13, Z7
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight23
 	JMP        disks05
@@ -3747,19 +3675,18 @@ run06:
 	TESTQ  $+1, R12
 	JEQ    skip09
 	MOVQ   (BX), CX
-	SUBQ   $+24, BX
 	ADDQ   AX, CX
 	VPXORQ (CX), Z0, Z0
 	VPXORQ 64(CX), Z1, Z1
 	VPXORQ 128(CX), Z2, Z2
 	VPXORQ 192(CX), Z3, Z3
+	SUBQ   $0x00000018, BX
 
 skip09:
 	TESTQ      $+2, R12
 	JEQ        skip10
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3770,13 +3697,13 @@ skip09:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	SUBQ       $0x00000030, BX
 
 skip10:
 	TESTQ      $+4, R12
 	JEQ        skip11
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3787,9 +3714,8 @@ skip10:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3800,6 +3726,7 @@ skip10:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	SUBQ       $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -3808,7 +3735,6 @@ skip11:
 eight12:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3819,9 +3745,8 @@ eight12:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3832,9 +3757,8 @@ eight12:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3845,9 +3769,8 @@ eight12:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	ADDQ       AX, R13
 	VMOVDQU64  (CX), Z8
@@ -3858,6 +3781,7 @@ eight12:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight12
 
@@ -3897,9 +3821,9 @@ run18:
 
 disk20:
 	MOVQ   (BX), CX
-	SUBQ   $+24, BX
 	ADDQ   AX, CX
 	VPXORQ (CX), Z0, Z0
+	SUBQ   $0x00000018, BX
 	DECQ   R12
 	JNE    disk20
 
@@ -3940,10 +3864,10 @@ run25:
 
 disk27:
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	VMOVDQU8.Z (CX), K1, Z8
 	VPXORQ     Z8, Z0, Z0
+	SUBQ       $0x00000018, BX
 	DECQ       R12
 	JNE        disk27
 
@@ -3967,7 +3891,6 @@ wide08:
 	TESTQ      $+1, R12
 	JEQ        skip29
 	MOVQ       (BX), CX
-	SUBQ       $+24, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -3977,13 +3900,13 @@ wide08:
 	VPXORQ     64(CX), Z1, Z1
 	VPXORQ     128(CX), Z2, Z2
 	VPXORQ     192(CX), Z3, Z3
+	SUBQ       $0x00000018, BX
 
 skip29:
 	TESTQ      $+2, R12
 	JEQ        skip30
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -4002,13 +3925,13 @@ skip29:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	SUBQ       $0x00000030, BX
 
 skip30:
 	TESTQ      $+4, R12
 	JEQ        skip31
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -4027,9 +3950,8 @@ skip30:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -4048,6 +3970,7 @@ skip30:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	SUBQ       $0x00000060, BX
 
 skip31:
 	SHRQ $0x03, R12
@@ -4056,7 +3979,6 @@ skip31:
 eight32:
 	MOVQ       (BX), CX
 	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -4075,9 +3997,8 @@ eight32:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -48(BX), CX
+	MOVQ       -72(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -4096,9 +4017,8 @@ eight32:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -96(BX), CX
+	MOVQ       -120(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -4117,9 +4037,8 @@ eight32:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
-	MOVQ       (BX), CX
-	MOVQ       -24(BX), R13
-	SUBQ       $+48, BX
+	MOVQ       -144(BX), CX
+	MOVQ       -168(BX), R13
 	ADDQ       AX, CX
 	PREFETCHT0 256(CX)
 	PREFETCHT0 320(CX)
@@ -4138,6 +4057,7 @@ eight32:
 	VPTERNLOGD $0x96, 128(R13), Z10, Z2
 	VMOVDQU64  192(CX), Z11
 	VPTERNLOGD $0x96, 192(R13), Z11, Z3
+	SUBQ       $0x000000c0, BX
 	DECQ       R12
 	JNE        eight32
 	JMP        disks07

@@ -55,18 +55,17 @@ run06:
 	TESTQ          $+1, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
+	SUBQ           $0x00000018, BX
 
 skip09:
 	TESTQ          $+2, R12
 	JEQ            skip10
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -74,13 +73,13 @@ skip09:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x00000030, BX
 
 skip10:
 	TESTQ          $+4, R12
 	JEQ            skip11
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -88,9 +87,8 @@ skip10:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -98,6 +96,7 @@ skip10:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -106,7 +105,6 @@ skip11:
 eight12:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -114,9 +112,8 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -124,9 +121,8 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -134,9 +130,8 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -144,6 +139,7 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight12
 
@@ -190,12 +186,12 @@ run19:
 
 disk21:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk21
 
@@ -223,19 +219,18 @@ wide08:
 	TESTQ          $+1, R12
 	JEQ            skip24
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
+	SUBQ           $0x00000018, BX
 
 skip24:
 	TESTQ          $+2, R12
 	JEQ            skip25
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -245,13 +240,13 @@ skip24:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x00000030, BX
 
 skip25:
 	TESTQ          $+4, R12
 	JEQ            skip26
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -261,9 +256,8 @@ skip25:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -273,6 +267,7 @@ skip25:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x00000060, BX
 
 skip26:
 	SHRQ $0x03, R12
@@ -281,7 +276,6 @@ skip26:
 eight27:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -291,9 +285,8 @@ eight27:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -303,9 +296,8 @@ eight27:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -315,9 +307,8 @@ eight27:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -327,6 +318,7 @@ eight27:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight27
 	JMP            disks07
@@ -402,18 +394,17 @@ visit03:
 	TESTQ          $+1, R12
 	JEQ            skip07
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
+	SUBQ           $0x00000018, BX
 
 skip07:
 	TESTQ          $+2, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -421,13 +412,13 @@ skip07:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x00000030, BX
 
 skip08:
 	TESTQ          $+4, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -435,9 +426,8 @@ skip08:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -445,6 +435,7 @@ skip08:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -453,7 +444,6 @@ skip09:
 eight10:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -461,9 +451,8 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -471,9 +460,8 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -481,9 +469,8 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -491,6 +478,7 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight10
 
@@ -527,12 +515,12 @@ next02:
 
 disk14:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk14
 
@@ -554,19 +542,18 @@ wide06:
 	TESTQ          $+1, R12
 	JEQ            skip15
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
+	SUBQ           $0x00000018, BX
 
 skip15:
 	TESTQ          $+2, R12
 	JEQ            skip16
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -576,13 +563,13 @@ skip15:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x00000030, BX
 
 skip16:
 	TESTQ          $+4, R12
 	JEQ            skip17
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -592,9 +579,8 @@ skip16:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -604,6 +590,7 @@ skip16:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x00000060, BX
 
 skip17:
 	SHRQ $0x03, R12
@@ -612,7 +599,6 @@ skip17:
 eight18:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -622,9 +608,8 @@ eight18:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -634,9 +619,8 @@ eight18:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -646,9 +630,8 @@ eight18:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	ADDQ           AX, R13
@@ -658,6 +641,7 @@ eight18:
 	VGF2P8AFFINEQB $0x00, Z15, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z16, Z4, Z4
 	VPTERNLOGD     $0x96, (R13), Z8, Z4
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight18
 	JMP            disks05
@@ -715,7 +699,6 @@ run06:
 	TESTQ          $+1, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
@@ -723,13 +706,13 @@ run06:
 	VPXORQ         64(CX), Z1, Z1
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
 	VPXORQ         64(CX), Z5, Z5
+	SUBQ           $0x00000018, BX
 
 skip09:
 	TESTQ          $+2, R12
 	JEQ            skip10
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -742,13 +725,13 @@ skip09:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x00000030, BX
 
 skip10:
 	TESTQ          $+4, R12
 	JEQ            skip11
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -761,9 +744,8 @@ skip10:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -776,6 +758,7 @@ skip10:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -784,7 +767,6 @@ skip11:
 eight12:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -797,9 +779,8 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -812,9 +793,8 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -827,9 +807,8 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -842,6 +821,7 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight12
 
@@ -886,11 +866,11 @@ run20:
 
 disk22:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk22
 
@@ -933,12 +913,12 @@ run27:
 
 disk29:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk29
 
@@ -968,7 +948,6 @@ wide08:
 	TESTQ          $+1, R12
 	JEQ            skip32
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -978,13 +957,13 @@ wide08:
 	VPXORQ         64(CX), Z1, Z1
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
 	VPXORQ         64(CX), Z5, Z5
+	SUBQ           $0x00000018, BX
 
 skip32:
 	TESTQ          $+2, R12
 	JEQ            skip33
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1001,13 +980,13 @@ skip32:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x00000030, BX
 
 skip33:
 	TESTQ          $+4, R12
 	JEQ            skip34
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1024,9 +1003,8 @@ skip33:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1043,6 +1021,7 @@ skip33:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x00000060, BX
 
 skip34:
 	SHRQ $0x03, R12
@@ -1051,7 +1030,6 @@ skip34:
 eight35:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1068,9 +1046,8 @@ eight35:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1087,9 +1064,8 @@ eight35:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1106,9 +1082,8 @@ eight35:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1125,6 +1100,7 @@ eight35:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight35
 	JMP            disks07
@@ -1212,7 +1188,6 @@ visit03:
 	TESTQ          $+1, R12
 	JEQ            skip07
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
@@ -1220,13 +1195,13 @@ visit03:
 	VPXORQ         64(CX), Z1, Z1
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
 	VPXORQ         64(CX), Z5, Z5
+	SUBQ           $0x00000018, BX
 
 skip07:
 	TESTQ          $+2, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1239,13 +1214,13 @@ skip07:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x00000030, BX
 
 skip08:
 	TESTQ          $+4, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1258,9 +1233,8 @@ skip08:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1273,6 +1247,7 @@ skip08:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -1281,7 +1256,6 @@ skip09:
 eight10:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1294,9 +1268,8 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1309,9 +1282,8 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1324,9 +1296,8 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1339,6 +1310,7 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight10
 
@@ -1376,11 +1348,11 @@ visit12:
 
 disk15:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk15
 
@@ -1417,12 +1389,12 @@ next11:
 
 disk19:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk19
 
@@ -1444,7 +1416,6 @@ wide06:
 	TESTQ          $+1, R12
 	JEQ            skip20
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1454,13 +1425,13 @@ wide06:
 	VPXORQ         64(CX), Z1, Z1
 	VGF2P8AFFINEQB $0x00, Z15, Z5, Z5
 	VPXORQ         64(CX), Z5, Z5
+	SUBQ           $0x00000018, BX
 
 skip20:
 	TESTQ          $+2, R12
 	JEQ            skip21
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1477,13 +1448,13 @@ skip20:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x00000030, BX
 
 skip21:
 	TESTQ          $+4, R12
 	JEQ            skip22
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1500,9 +1471,8 @@ skip21:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1519,6 +1489,7 @@ skip21:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x00000060, BX
 
 skip22:
 	SHRQ $0x03, R12
@@ -1527,7 +1498,6 @@ skip22:
 eight23:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1544,9 +1514,8 @@ eight23:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1563,9 +1532,8 @@ eight23:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1582,9 +1550,8 @@ eight23:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     128(CX)
 	PREFETCHT0     192(CX)
@@ -1601,6 +1568,7 @@ eight23:
 	VGF2P8AFFINEQB $0x00, Z15, Z9, Z9
 	VGF2P8AFFINEQB $0x00, Z16, Z5, Z5
 	VPTERNLOGD     $0x96, 64(R13), Z9, Z5
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight23
 	JMP            disks05
@@ -1662,7 +1630,6 @@ run06:
 	TESTQ          $+1, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
@@ -1676,13 +1643,13 @@ run06:
 	VPXORQ         192(CX), Z3, Z3
 	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
 	VPXORQ         192(CX), Z7, Z7
+	SUBQ           $0x00000018, BX
 
 skip09:
 	TESTQ          $+2, R12
 	JEQ            skip10
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1705,13 +1672,13 @@ skip09:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x00000030, BX
 
 skip10:
 	TESTQ          $+4, R12
 	JEQ            skip11
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1734,9 +1701,8 @@ skip10:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1759,6 +1725,7 @@ skip10:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x00000060, BX
 
 skip11:
 	SHRQ $0x03, R12
@@ -1767,7 +1734,6 @@ skip11:
 eight12:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1790,9 +1756,8 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1815,9 +1780,8 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1840,9 +1804,8 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -1865,6 +1828,7 @@ eight12:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight12
 
@@ -1913,11 +1877,11 @@ run20:
 
 disk22:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk22
 
@@ -1960,12 +1924,12 @@ run27:
 
 disk29:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk29
 
@@ -1999,7 +1963,6 @@ wide08:
 	TESTQ          $+1, R12
 	JEQ            skip32
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2017,13 +1980,13 @@ wide08:
 	VPXORQ         192(CX), Z3, Z3
 	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
 	VPXORQ         192(CX), Z7, Z7
+	SUBQ           $0x00000018, BX
 
 skip32:
 	TESTQ          $+2, R12
 	JEQ            skip33
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2054,13 +2017,13 @@ skip32:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x00000030, BX
 
 skip33:
 	TESTQ          $+4, R12
 	JEQ            skip34
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2091,9 +2054,8 @@ skip33:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2124,6 +2086,7 @@ skip33:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x00000060, BX
 
 skip34:
 	SHRQ $0x03, R12
@@ -2132,7 +2095,6 @@ skip34:
 eight35:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2163,9 +2125,8 @@ eight35:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2196,9 +2157,8 @@ eight35:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2229,9 +2189,8 @@ eight35:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2262,6 +2221,7 @@ eight35:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight35
 	JMP            disks07
@@ -2359,7 +2319,6 @@ visit03:
 	TESTQ          $+1, R12
 	JEQ            skip07
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
@@ -2373,13 +2332,13 @@ visit03:
 	VPXORQ         192(CX), Z3, Z3
 	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
 	VPXORQ         192(CX), Z7, Z7
+	SUBQ           $0x00000018, BX
 
 skip07:
 	TESTQ          $+2, R12
 	JEQ            skip08
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -2402,13 +2361,13 @@ skip07:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x00000030, BX
 
 skip08:
 	TESTQ          $+4, R12
 	JEQ            skip09
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -2431,9 +2390,8 @@ skip08:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -2456,6 +2414,7 @@ skip08:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x00000060, BX
 
 skip09:
 	SHRQ $0x03, R12
@@ -2464,7 +2423,6 @@ skip09:
 eight10:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -2487,9 +2445,8 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -2512,9 +2469,8 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -2537,9 +2493,8 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	ADDQ           AX, R13
 	VMOVDQU64      (CX), Z8
@@ -2562,6 +2517,7 @@ eight10:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight10
 
@@ -2609,11 +2565,11 @@ visit12:
 
 disk15:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VPXORQ         (CX), Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         (CX), Z4, Z4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk15
 
@@ -2650,12 +2606,12 @@ next11:
 
 disk19:
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	VMOVDQU8.Z     (CX), K1, Z8
 	VPXORQ         Z8, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z15, Z4, Z4
 	VPXORQ         Z8, Z4, Z4
+	SUBQ           $0x00000018, BX
 	DECQ           R12
 	JNE            disk19
 
@@ -2677,7 +2633,6 @@ wide06:
 	TESTQ          $+1, R12
 	JEQ            skip20
 	MOVQ           (BX), CX
-	SUBQ           $+24, BX
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2695,13 +2650,13 @@ wide06:
 	VPXORQ         192(CX), Z3, Z3
 	VGF2P8AFFINEQB $0x00, Z15, Z7, Z7
 	VPXORQ         192(CX), Z7, Z7
+	SUBQ           $0x00000018, BX
 
 skip20:
 	TESTQ          $+2, R12
 	JEQ            skip21
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2732,13 +2687,13 @@ skip20:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x00000030, BX
 
 skip21:
 	TESTQ          $+4, R12
 	JEQ            skip22
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2769,9 +2724,8 @@ skip21:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2802,6 +2756,7 @@ skip21:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x00000060, BX
 
 skip22:
 	SHRQ $0x03, R12
@@ -2810,7 +2765,6 @@ skip22:
 eight23:
 	MOVQ           (BX), CX
 	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2841,9 +2795,8 @@ eight23:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -48(BX), CX
+	MOVQ           -72(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2874,9 +2827,8 @@ eight23:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -96(BX), CX
+	MOVQ           -120(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2907,9 +2859,8 @@ eight23:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
-	MOVQ           (BX), CX
-	MOVQ           -24(BX), R13
-	SUBQ           $+48, BX
+	MOVQ           -144(BX), CX
+	MOVQ           -168(BX), R13
 	ADDQ           AX, CX
 	PREFETCHT0     256(CX)
 	PREFETCHT0     320(CX)
@@ -2940,6 +2891,7 @@ eight23:
 	VGF2P8AFFINEQB $0x00, Z15, Z11, Z11
 	VGF2P8AFFINEQB $0x00, Z16, Z7, Z7
 	VPTERNLOGD     $0x96, 192(R13), Z11, Z7
+	SUBQ           $0x000000c0, BX
 	DECQ           R12
 	JNE            eight23
 	JMP            disks05

@@ -71,7 +71,6 @@ func (n *nibbles) multiply(s *step, first bool) {
 	if len(free) >= 3*v {
 		l.low, l.high, l.temps = free[:v], free[v:2*v], free[2*v:]
 		// The mask stays in its register where that is to spare.
-		l.mask = s.lowNibbles()
 		if len(l.temps) > 2*v && !s.wide(s.outputs) {
 			l.mask, l.temps = n.mask, l.temps[:2*v]
 		}
@@ -90,24 +89,18 @@ type lookups struct {
 	n                *nibbles
 	first            bool
 	low, high, temps []operand.Op
-	mask             operand.Op
+	mask             operand.Op // of the low nibbles, or nil
 	turn             int
 	pending          []func()
 }
 
 // both looks up the low and the high nibbles of an entry together.
 func (l *lookups) both() {
-	for i, x := range l.low {
-		l.VMOVDQU(l.at(data, i), x)
-	}
+	mask := l.maskRegister()
+	l.lowNibbles(mask)
 	l.prefetch(data)
-	for i, x := range l.low {
-		l.VPSRLQ(operand.U8(4), x, l.high[i])
-	}
-	l.addToSum(func(i int) operand.Op { return l.low[i] })
-	for _, x := range append(l.low[:len(l.low):len(l.low)], l.high...) {
-		l.VPAND(l.mask, x, x)
-	}
+	l.highNibbles(mask)
+	l.addToSum(func(i int) operand.Op { return l.at(data, i) })
 	for p := l.sum; p < l.outputs; p++ {
 		l.half(p, 0, l.low)
 		l.half(p, 1, l.high)
@@ -117,31 +110,46 @@ func (l *lookups) both() {
 
 // halves looks up all low nibbles, then, from the source again, all high ones.
 func (l *lookups) halves() {
-	mask := l.temps[len(l.temps)-1]
-	l.VMOVDQU(l.lowNibbles(), mask)
-	for i, x := range l.low {
-		l.VPAND(l.at(data, i), mask, x)
-	}
+	l.lowNibbles(l.maskRegister())
 	l.prefetch(data)
 	l.addToSum(func(i int) operand.Op { return l.at(data, i) })
 	for p := l.sum; p < l.outputs; p++ {
 		l.half(p, 0, l.low)
 	}
 	l.flush()
-	for i, x := range l.high {
-		l.VMOVDQU(l.at(data, i), x)
-	}
-	l.VMOVDQU(l.lowNibbles(), mask)
-	for _, x := range l.high {
-		l.VPSRLQ(operand.U8(4), x, x)
-	}
-	for _, x := range l.high {
-		l.VPAND(mask, x, x)
-	}
+	l.highNibbles(l.maskRegister())
 	for p := l.sum; p < l.outputs; p++ {
 		l.half(p, 1, l.high)
 	}
 	l.flush()
+}
+
+// lowNibbles and highNibbles take the nibbles out of the source as it is loaded. To load first and mask then takes an
+// instruction more: on Zen 3, 13.0 cycles for 128 bytes and two outputs instead of 12.4.
+
+func (l *lookups) lowNibbles(mask operand.Op) {
+	for i, x := range l.low {
+		l.VPAND(l.at(data, i), mask, x)
+	}
+}
+
+func (l *lookups) highNibbles(mask operand.Op) {
+	for i, x := range l.high {
+		l.VPANDN(l.at(data, i), mask, x)
+	}
+	for _, x := range l.high {
+		l.VPSRLQ(operand.U8(4), x, x)
+	}
+}
+
+// maskRegister returns the mask's register, or loads it to a temporary one.
+func (l *lookups) maskRegister() operand.Op {
+	if l.mask != nil {
+		return l.mask
+	}
+	mask := l.temps[len(l.temps)-1]
+	l.VMOVDQU(l.step.lowNibbles(), mask)
+	return mask
 }
 
 // half looks nibbles up in half an entry.

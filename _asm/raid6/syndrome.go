@@ -190,7 +190,7 @@ func (w *walk) visit(v visit) {
 	for u := range v.vectors {
 		w.load(v, chunk(pointer, v, u), vecP+vec(u))
 		if !w.parity {
-			w.copyTo(v, vecP+vec(u), vecQ+vec(u))
+			w.begin(v, vecP+vec(u), vecQ+vec(u))
 		}
 	}
 	w.Label(again)
@@ -219,6 +219,18 @@ func (w *walk) visit(v visit) {
 		})
 	}
 	w.finish(v)
+}
+
+// begin sets q to the last disk, which p is, so that doublings with an error end with none.
+func (a *assembler) begin(v visit, p, q vec) {
+	switch {
+	case a.gfni:
+		a.copyTo(v, p, q)
+	case v.bytes == 64:
+		a.VPXORQ(vecCorrect.of(64), p.of(64), q.of(64))
+	default:
+		a.VPXOR(vecCorrect.of(v.bytes), p.of(v.bytes), q.of(v.bytes))
+	}
 }
 
 // narrow is how many disks are streams that the processor follows by itself.
@@ -281,16 +293,17 @@ func (w *walk) turns(v visit, done string, prefetch bool) {
 
 // some adds the next n disks to P and, doubled before each, Q.
 func (w *walk) some(v visit, n int, prefetch bool) {
-	for n > 0 {
+	done := 0
+	for done < n {
 		took := 1
-		if n > 1 && v.bytes == 64 && !v.masked {
+		if n-done > 1 && v.bytes == 64 && !v.masked {
 			took = 2 // so that one instruction adds both
 		}
 		pointers := []reg.Register{pointer, pointer2}[:took]
-		for i, r := range pointers {
-			w.MOVQ(operand.Mem{Base: disk, Disp: -i * sliceBytes}, r)
+		for _, r := range pointers {
+			w.MOVQ(operand.Mem{Base: disk, Disp: -sliceBytes * done}, r)
+			done++
 		}
-		w.SUBQ(operand.I8(took*sliceBytes), disk)
 		for _, r := range pointers {
 			w.ADDQ(at, r)
 			for d := 0; prefetch && d < v.size(); d += 64 {
@@ -309,8 +322,8 @@ func (w *walk) some(v visit, n int, prefetch bool) {
 				w.twoDisks(v, high, low, u)
 			}
 		}
-		n -= took
 	}
+	w.SUBQ(operand.U32(n*sliceBytes), disk)
 }
 
 // disk adds a disk's vector u.
@@ -369,11 +382,6 @@ func (a *assembler) syndrome(unroll int) {
 	a.text(name, "func(p, q []byte, data [][]byte, s *step)", name+" works like syndromeGeneric.")
 	w := &walk{assembler: a}
 	w.finish = func(v visit) {
-		for u := range v.vectors {
-			if !a.gfni {
-				a.add(v, vecCorrect, vecQ+vec(u))
-			}
-		}
 		if v == w.widest {
 			through, stored := a.label("through"), a.label("stored")
 			a.CMPQ(w.stream, operand.I8(0))
@@ -422,9 +430,6 @@ func (a *assembler) xorSyndrome(unroll int) {
 			a.addFrom(v, chunk(pointerP, v, u), p, vecT)
 			a.store(v, p, chunk(pointerP, v, u))
 			a.multiply(v, scale, q, vecT)
-			if !a.gfni {
-				a.add(v, vecCorrect, q)
-			}
 			a.addFrom(v, chunk(pointerQ, v, u), q, vecT)
 			a.store(v, q, chunk(pointerQ, v, u))
 		}
