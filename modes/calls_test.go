@@ -102,3 +102,29 @@ func TestCalls(t *testing.T) {
 		})
 	}
 }
+
+// A batched is a tally that says how many blocks it likes.
+type batched struct {
+	*tally
+	batch int
+}
+
+func (b batched) Batch() int { return b.batch }
+
+// TestBatches holds that side by side there are as many messages as whole batches have room for.
+func TestBatches(t *testing.T) {
+	for batch, lanes := range map[int]int{-1: 64, 0: 64, 1: 64, 5: 60, 16: 64, 40: 40, 64: 64, 80: 80, 128: 128, 200: 128} {
+		for _, m := range sideModes {
+			b := batched{&tally{Bulk: newBulk(toy(16))}, batch}
+			jobs := make([]modes.Job, 2*lanes)
+			for i := range jobs {
+				message := make([]byte, 3*16)
+				jobs[i] = modes.Job{Dst: message, Src: message, IV: make([]byte, 16)}
+			}
+			m.got(b, jobs)
+			if b.calls != 2*3 || b.blocks != 2*3*lanes {
+				t.Errorf("%s in batches of %d: %d blocks in %d calls, want %d lanes", m.name, batch, b.blocks, b.calls, lanes)
+			}
+		}
+	}
+}
