@@ -3,6 +3,7 @@ package modes_test
 import (
 	"bytes"
 	"crypto/cipher"
+	"fmt"
 	"testing"
 
 	"github.com/twogather/twogather/internal/testkit"
@@ -110,13 +111,17 @@ func FuzzXTS(f *testing.F) {
 func FuzzAEADs(f *testing.F) {
 	f.Add([]byte("0123456789ab"), uint16(100), uint16(20), uint16(3))
 	f.Add([]byte{0xff}, uint16(2049), uint16(0), uint16(2049))
+	f.Add(bytes.Repeat([]byte{0xff}, 33), uint16(16), uint16(1), uint16(0))
 	f.Fuzz(func(t *testing.T, nonce []byte, n, additional, bit uint16) {
-		if len(nonce) < 1 || len(nonce) > 15 || n > 6000 || additional > 6000 {
+		if len(nonce) < 1 || n > 6000 || additional > 6000 {
 			return
 		}
 		fast, slow := fuzzed(t, make([]byte, 24))
 		plaintext, data := testkit.Random("plaintext", int(n)), testkit.Random("data", int(additional))
 		for _, m := range aeadModes {
+			if m.name == "OCB" && len(nonce) > 15 {
+				continue
+			}
 			aead := must(m.make(fast, len(nonce), 16))
 			want := m.reference(slow, 16)(nonce, plaintext, data)
 			got := aead.Seal(nil, nonce, plaintext, data)
@@ -147,7 +152,7 @@ func FuzzSideBySide(f *testing.F) {
 		for _, m := range sideModes {
 			jobs, want := make([]modes.Job, len(lengths)), make([][]byte, len(lengths))
 			for i, n := range lengths {
-				iv := testkit.Random(string(rune(seed))+string(lengths[:i]), 16)
+				iv := testkit.Random(fmt.Sprint(seed, lengths[:i]), 16)
 				src := testkit.Random(string(iv), int(n)*3/m.unit(16)*m.unit(16))
 				want[i] = make([]byte, len(src))
 				m.want(slow, iv)(want[i], src)

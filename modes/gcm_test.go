@@ -178,33 +178,6 @@ func TestGCMCounterWraps(t *testing.T) {
 	}
 }
 
-// TestGCMForgeries has what TestAEAD's forgeries are too short for: messages of several pieces.
-func TestGCMForgeries(t *testing.T) {
-	for _, s := range gcmSubjects(t) {
-		x := must(modes.NewGCM(s.block, 12, 12))
-		for _, n := range []int{1008, 1009, 3000, 41 << 10} {
-			in, nonce, data := testkit.Random("in", n), testkit.Random("nonce", 12), testkit.Random("additional data", 20)
-			sealed := x.Seal(nil, nonce, in, data)
-			for _, bit := range []int{0, 77, 8*n - 1, 8 * n, 8*n + 95} {
-				out, forged := testkit.Random("out", n), bytes.Clone(sealed)
-				forged[bit/8] ^= 1 << (bit % 8)
-				if got, err := x.Open(out[:0], nonce, forged, data); got != nil || err == nil {
-					t.Fatalf("%s, %d bytes, bit %d: opened", s.name, n, bit)
-				}
-				if got, err := x.Open(forged[:0], nonce, forged, data); got != nil || err == nil {
-					t.Fatalf("%s, %d bytes, bit %d: opened in place", s.name, n, bit)
-				}
-				if zero := make([]byte, n); !bytes.Equal(out, zero) || !bytes.Equal(forged[:n], zero) {
-					t.Fatalf("%s, %d bytes, bit %d: the buffer is not cleared", s.name, n, bit)
-				}
-			}
-			if _, err := x.Open(nil, nonce, sealed, data); err != nil {
-				t.Fatalf("%s, %d bytes: what is right is refused after forgeries", s.name, n)
-			}
-		}
-	}
-}
-
 // TestGCMKnownAnswers has test cases 1 to 6 of D. McGrew and J. Viega, The Galois/Counter Mode of Operation (GCM),
 // submission to NIST, appendix B: AES-128, nonces of 12, 8 and 60 bytes.
 func TestGCMKnownAnswers(t *testing.T) {

@@ -1,6 +1,8 @@
 package modes
 
 import (
+	"crypto/aes"
+	"encoding/binary"
 	"math/bits"
 	"testing"
 
@@ -16,6 +18,30 @@ func TestOCBLimit(t *testing.T) {
 	nonce, most := make([]byte, 1), uint64(maxOCB)
 	x.check(nonce, int(most))
 	testkit.MustPanic(t, "crypto/cipher: message too large for OCB", func() { x.check(nonce, int(most+1)) })
+}
+
+// TestGCMLengths has sizes that do not fit in 32 bits, or whose bits do not.
+func TestGCMLengths(t *testing.T) {
+	for _, n := range []uint64{0, 1, 1<<29 - 1, 1 << 29, 1<<32 - 1, 1<<32 + 5, maxGCM} {
+		if uint64(int(n)) != n {
+			continue // where an int has 32 bits
+		}
+		got := lengths(int(n), int(n/3))
+		if a, b := binary.BigEndian.Uint64(got[:]), binary.BigEndian.Uint64(got[8:]); a != 8*n || b != n/3*8 {
+			t.Errorf("%d and %d bytes: %d and %d bits", n, n/3, a, b)
+		}
+	}
+	// The key stream up to the counter's wrap is as long as a message may be, and a block.
+	b, err := aes.NewCipher(make([]byte, 16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := gcmState{ctr: NewCTR(b, make([]byte, aeadBlock))}
+	s.counter[aeadBlock-1] = 1
+	s.restart()
+	if s.untilWrap != maxGCM+aeadBlock {
+		t.Errorf("%d bytes before the counter wraps", s.untilWrap)
+	}
 }
 
 // TestDoubled has both fields, with and without a carry.

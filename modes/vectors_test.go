@@ -162,6 +162,8 @@ func checkAnswer(m maker, v *vectors.Case, plaintext, ciphertext []byte, thoroug
 		return v.CheckTag(tag)
 	case vectors.EAX:
 		return checkAEAD(modes.NewEAX, c, v)
+	case vectors.GCM:
+		return checkAEAD(modes.NewGCM, c, v)
 	case vectors.OCB:
 		return checkAEAD(modes.NewOCB, c, v)
 	}

@@ -83,7 +83,7 @@ func (b identity) BlockSize() int          { return int(b) }
 func (b identity) Encrypt(dst, src []byte) { copy(dst[:b], src) }
 func (b identity) Decrypt(dst, src []byte) { copy(dst[:b], src) }
 
-// TestXTSDropIn compares with golang.org/x/crypto/xts, which makes its ciphers in the same way.
+// TestXTSDropIn compares with golang.org/x/crypto/xts, which makes its ciphers in the same way: results, errors and panics.
 func TestXTSDropIn(t *testing.T) {
 	for _, keySize := range []int{32, 48, 64} {
 		key := testkit.Random("xts", keySize)
@@ -105,6 +105,27 @@ func TestXTSDropIn(t *testing.T) {
 				}
 			}
 		}
+	}
+
+	// Halves of wrong sizes, and of different ones.
+	for n := range 70 {
+		_, err := modes.NewXTSCipher(twofish.New, make([]byte, n))
+		_, want := xts.NewCipher(twofish.New, make([]byte, n))
+		if fmt.Sprint(err) != fmt.Sprint(want) {
+			t.Errorf("a key of %d bytes: %v, want %v", n, err, want)
+		}
+	}
+	key := make([]byte, 32)
+	ours, theirs := must(modes.NewXTSCipher(twofish.New, key)), must(xts.NewCipher(twofish.New, key))
+	buf := make([]byte, 64)
+	for _, x := range []interface {
+		Encrypt(dst, src []byte, sector uint64)
+		Decrypt(dst, src []byte, sector uint64)
+	}{ours, theirs} {
+		testkit.MustPanic(t, "xts: ciphertext is smaller than plaintext", func() { x.Encrypt(buf[:31], buf[:32], 0) })
+		testkit.MustPanic(t, "xts: plaintext is smaller than ciphertext", func() { x.Decrypt(buf[:31], buf[:32], 0) })
+		testkit.MustPanic(t, "xts: invalid buffer overlap", func() { x.Encrypt(buf[1:], buf[:32], 0) })
+		testkit.MustPanic(t, "xts: invalid buffer overlap", func() { x.Decrypt(buf[1:], buf[:32], 0) })
 	}
 
 	wrong := errors.New("wrong")

@@ -986,6 +986,11 @@ func TestShared(t *testing.T) {
 	testkit.BlockByBlock(BlockSize, x.Encrypt)(ecb, in)
 	cipher.NewCBCEncrypter(x, iv).CryptBlocks(cbc, in)
 	cipher.NewCTR(x, iv).XORKeyStream(ctr, in)
+	const job = 2 * BlockSize
+	side := make([]byte, 2*rowBytes)
+	for at := 0; at < len(side); at += job {
+		cipher.NewCBCEncrypter(x, iv).CryptBlocks(side[at:], in[at:at+job])
+	}
 	share := func(t *testing.T, p plan) {
 		c := newTest(t, key, p)
 		var wg sync.WaitGroup
@@ -1018,6 +1023,17 @@ func TestShared(t *testing.T) {
 					cipher.NewCBCDecrypter(c, iv).CryptBlocks(buf, cbc[:n])
 					if !bytes.Equal(buf[:n], in[:n]) {
 						t.Errorf("goroutine %d: wrong result of CBC decryption", g)
+					}
+					if c.Lanes() == 0 {
+						continue
+					}
+					jobs := make([]modes.Job, len(side)/job)
+					for i := range jobs {
+						jobs[i] = modes.Job{Dst: buf[i*job:], Src: in[i*job:][:job], IV: iv}
+					}
+					deep(round, func() { modes.EncryptCBC(c, jobs) })
+					if !bytes.Equal(buf[:len(side)], side) {
+						t.Errorf("goroutine %d: wrong result of CBC encryption side by side", g)
 					}
 				}
 			})

@@ -278,6 +278,18 @@ func traceCipherCases() []traceCase {
 					if _, err := (*a.object(m)).Open(m.dst[:0], nonce(m), m.src[:a.length+16], associated); err != nil {
 						panic(err)
 					}
+				}},
+			// Time must not say how much of a tag is right.
+			traceCase{name: a.name + " Open of a forgery", entry: modesFunctions + "(*" + a.name + ").Open",
+				prepare: func(m *traceMemory) {
+					prepare(m)
+					(*a.object(m)).Seal(m.src[:0], nonce(m), m.src[:a.length], associated)
+					m.src[a.length+int(m.key[0]%16)] ^= 1
+				},
+				call: func(m *traceMemory) {
+					if _, err := (*a.object(m)).Open(m.dst[:0], nonce(m), m.src[:a.length+16], associated); err == nil {
+						panic("a forgery was opened")
+					}
 				}})
 	}
 	return cases

@@ -23,15 +23,15 @@
 //
 // # Kinds
 //
-// The kinds ecb, cbc, ctr, cfb, ofb, xts, cmac, eax and ocb are messages; each entry is a [Case]:
+// The kinds ecb, cbc, ctr, cfb, ofb, xts, cmac, eax, gcm and ocb are messages; each entry is a [Case]:
 //
 //	key                  16, 24 or 32 bytes; for xts twice as many, the data's key and then the tweaks'
-//	iv                   one block; for ctr, the first counter; for xts, the tweak; for eax and ocb, the nonce, of any
-//	                     length that the mode allows; not for ecb and cmac
-//	ad                   for eax and ocb: the additional data
-//	plaintext            whole blocks for ecb and cbc; a block or more for xts; none is one for cmac, eax and ocb
+//	iv                   one block; for ctr, the first counter; for xts, the tweak; for eax, gcm and ocb, the nonce, of
+//	                     any length that the mode allows; not for ecb and cmac
+//	ad                   for eax, gcm and ocb: the additional data
+//	plaintext            whole blocks for ecb and cbc; a block or more for xts; none is one for cmac, eax, gcm and ocb
 //	ciphertext           as long as the plaintext; not for cmac
-//	tag                  for cmac, eax and ocb, as long as the mode allows
+//	tag                  for cmac, eax, gcm and ocb, as long as the mode allows
 //	ciphertext-sha256    optional: the digest of the ciphertext, of which ciphertext is then only the beginning
 //	direction            optional: encrypt or decrypt, encrypt if missing: which way the answer was published
 //	repeat               optional: how often the operation is done, as [Case] says; 1 if missing

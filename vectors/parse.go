@@ -196,6 +196,7 @@ var rules = map[Mode]rule{
 	XTS:  {keys: 2, unit: 1, least: blockSize, iv: oneBlock},
 	CMAC: {keys: 1, unit: 1, tag: oneBlock, noText: true},
 	EAX:  {keys: 1, unit: 1, iv: [2]int{1, 1 << 16}, tag: [2]int{12, blockSize}, sealed: true},
+	GCM:  {keys: 1, unit: 1, iv: [2]int{1, 1 << 16}, tag: [2]int{12, blockSize}, sealed: true},
 	OCB:  {keys: 1, unit: 1, iv: [2]int{1, blockSize - 1}, tag: [2]int{8, blockSize}, sealed: true},
 }
 

@@ -21,6 +21,7 @@ const (
 	XTS  Mode = "xts"
 	CMAC Mode = "cmac"
 	EAX  Mode = "eax"
+	GCM  Mode = "gcm"
 	OCB  Mode = "ocb"
 )
 
@@ -37,12 +38,12 @@ type Case struct {
 	Decrypt    bool   // the direction in which the answer was published
 	Repeat     int    // at least 1
 	Key        []byte // in XTS the data's and the tweaks', one after the other
-	IV         []byte // in XTS the tweak, in EAX and OCB the nonce
-	Additional []byte // authenticated data, in EAX and OCB
+	IV         []byte // in XTS the tweak, in EAX, GCM and OCB the nonce
+	Additional []byte // authenticated data, in EAX, GCM and OCB
 	Plaintext  []byte
 	Ciphertext []byte
 	SHA256     []byte // if not nil, the digest of the ciphertext, of which Ciphertext is only the beginning
-	Tag        []byte // in CMAC, EAX and OCB
+	Tag        []byte // in CMAC, EAX, GCM and OCB
 }
 
 // Input returns Plaintext or Ciphertext, whichever the published direction starts from.

@@ -45,6 +45,7 @@ func TestEmbedded(t *testing.T) {
 			"ofb":             5,
 			"cmac":            9,
 			"eax":             9,
+			"gcm":             9,
 			"ocb":             10,
 		} {
 			if got := count[fmt.Sprintf("%s %d", kind, bits)]; got != want {
