@@ -15,7 +15,8 @@ TEXT ·dotAVX2(SB), $0-24
 	MOVQ    32(DI), CX
 	LEAQ    (CX)(CX*2), CX
 	LEAQ    (R9)(CX*8), R13
-	LEAQ    -24(R11), R12
+	SUBQ    $+24, R13
+	MOVQ    R11, R12
 	XORQ    R13, R12
 	MOVQ    $0x00000018, DX
 	MOVQ    48(DI), R10
@@ -95,13 +96,15 @@ dot1_128step:
 	VPXOR          Y13, Y1, Y1
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_128store
 	PCALIGN        $0x40
 
 dot1_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot1_128here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y4
@@ -136,8 +139,6 @@ dot1_128source:
 	VPXOR          Y13, Y1, Y1
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot1_128source
 
@@ -154,8 +155,6 @@ dot1_128store:
 dot1_128turn:
 	ADDQ $0x00000080, R8
 	ADDQ $0x00000080, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -189,13 +188,15 @@ dot1_64step:
 	VPSHUFB        Y5, Y9, Y9
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_64store
 	PCALIGN        $0x40
 
 dot1_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot1_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y2
@@ -215,8 +216,6 @@ dot1_64source:
 	VPXOR          Y7, Y1, Y1
 	VPXOR          Y8, Y0, Y0
 	VPXOR          Y9, Y1, Y1
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot1_64source
 
@@ -231,8 +230,6 @@ dot1_64store:
 dot1_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -287,9 +284,10 @@ dot1_128nextOnes:
 	JNE  dot1_128ones
 
 dot1_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot1_128source
+	JNE  dot1_128here
 	JMP  dot1_128store
 
 dot1_128park:
@@ -330,9 +328,10 @@ dot1_64nextOnes:
 	JNE  dot1_64ones
 
 dot1_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot1_64source
+	JNE  dot1_64here
 	JMP  dot1_64store
 
 dot1_64park:
@@ -396,13 +395,15 @@ dot2_128step:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_128store
 	PCALIGN        $0x40
 
 dot2_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot2_128here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y8
@@ -456,8 +457,6 @@ dot2_128source:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot2_128source
 
@@ -479,8 +478,6 @@ dot2_128store:
 dot2_128turn:
 	ADDQ $0x00000080, R8
 	ADDQ $0x00000080, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -522,13 +519,15 @@ dot2_64step:
 	VPSHUFB        Y7, Y15, Y15
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_64store
 	PCALIGN        $0x40
 
 dot2_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot2_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y4
@@ -558,8 +557,6 @@ dot2_64source:
 	VPXOR          Y13, Y3, Y3
 	VPXOR          Y14, Y2, Y2
 	VPXOR          Y15, Y3, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot2_64source
 
@@ -577,8 +574,6 @@ dot2_64store:
 dot2_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -649,9 +644,10 @@ dot2_128nextOnes:
 	JNE  dot2_128ones
 
 dot2_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot2_128source
+	JNE  dot2_128here
 	JMP  dot2_128store
 
 dot2_128park:
@@ -704,9 +700,10 @@ dot2_64nextOnes:
 	JNE  dot2_64ones
 
 dot2_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot2_64source
+	JNE  dot2_64here
 	JMP  dot2_64store
 
 dot2_64park:
@@ -759,13 +756,15 @@ dot3_64step:
 	VPSHUFB        Y9, Y13, Y13
 	VPXOR          Y12, Y4, Y4
 	VPXOR          Y13, Y5, Y5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot3_64store
 	PCALIGN        $0x40
 
 dot3_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot3_64here:
 	MOVQ           (R11), AX
 	VPAND          (AX)(R8*1), Y15, Y6
 	VPAND          32(AX)(R8*1), Y15, Y7
@@ -804,8 +803,6 @@ dot3_64source:
 	VPXOR          Y11, Y5, Y5
 	VPXOR          Y12, Y4, Y4
 	VPXOR          Y13, Y5, Y5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot3_64source
 
@@ -826,8 +823,6 @@ dot3_64store:
 dot3_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -888,9 +883,10 @@ dot3_64nextOnes:
 	JNE  dot3_64ones
 
 dot3_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot3_64source
+	JNE  dot3_64here
 	JMP  dot3_64store
 
 dot3_64park:
@@ -954,13 +950,15 @@ dot4_64step:
 	VPSHUFB        Y11, Y15, Y15
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot4_64store
 	PCALIGN        $0x40
 
 dot4_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot4_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y8
@@ -1010,8 +1008,6 @@ dot4_64source:
 	VPXOR          Y13, Y7, Y7
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot4_64source
 
@@ -1035,8 +1031,6 @@ dot4_64store:
 dot4_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1103,9 +1097,10 @@ dot4_64nextOnes:
 	JNE  dot4_64ones
 
 dot4_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot4_64source
+	JNE  dot4_64here
 	JMP  dot4_64store
 
 dot4_64park:
@@ -1179,13 +1174,15 @@ dot5_64step:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot5_64store
 	PCALIGN        $0x40
 
 dot5_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot5_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y10
@@ -1245,8 +1242,6 @@ dot5_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot5_64source
 
@@ -1273,8 +1268,6 @@ dot5_64store:
 dot5_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1347,9 +1340,10 @@ dot5_64nextOnes:
 	JNE  dot5_64ones
 
 dot5_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot5_64source
+	JNE  dot5_64here
 	JMP  dot5_64store
 
 dot5_64park:
@@ -1434,13 +1428,15 @@ dot6_64step:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot6_64store
 	PCALIGN        $0x40
 
 dot6_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot6_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
@@ -1511,8 +1507,6 @@ dot6_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot6_64source
 
@@ -1542,8 +1536,6 @@ dot6_64store:
 dot6_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1622,9 +1614,10 @@ dot6_64nextOnes:
 	JNE  dot6_64ones
 
 dot6_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot6_64source
+	JNE  dot6_64here
 	JMP  dot6_64store
 
 dot6_64park:
@@ -1688,13 +1681,15 @@ sum2_128step:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_128store
 	PCALIGN        $0x40
 
 sum2_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum2_128here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y8
@@ -1734,8 +1729,6 @@ sum2_128source:
 	VPXOR          Y13, Y5, Y5
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum2_128source
 
@@ -1757,8 +1750,6 @@ sum2_128store:
 sum2_128turn:
 	ADDQ $0x00000080, R8
 	ADDQ $0x00000080, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1794,13 +1785,15 @@ sum2_64step:
 	VPSHUFB        Y7, Y11, Y11
 	VPXOR          Y10, Y2, Y2
 	VPXOR          Y11, Y3, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_64store
 	PCALIGN        $0x40
 
 sum2_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum2_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y4
@@ -1822,8 +1815,6 @@ sum2_64source:
 	VPXOR          Y9, Y3, Y3
 	VPXOR          Y10, Y2, Y2
 	VPXOR          Y11, Y3, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum2_64source
 
@@ -1841,8 +1832,6 @@ sum2_64store:
 sum2_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1913,9 +1902,10 @@ sum2_128nextOnes:
 	JNE  sum2_128ones
 
 sum2_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum2_128source
+	JNE  sum2_128here
 	JMP  sum2_128store
 
 sum2_128park:
@@ -1968,9 +1958,10 @@ sum2_64nextOnes:
 	JNE  sum2_64ones
 
 sum2_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum2_64source
+	JNE  sum2_64here
 	JMP  sum2_64store
 
 sum2_64park:
@@ -2017,13 +2008,15 @@ sum3_64step:
 	VPSHUFB        Y9, Y13, Y13
 	VPXOR          Y12, Y4, Y4
 	VPXOR          Y13, Y5, Y5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum3_64store
 	PCALIGN        $0x40
 
 sum3_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum3_64here:
 	MOVQ           (R11), AX
 	VPAND          (AX)(R8*1), Y15, Y6
 	VPAND          32(AX)(R8*1), Y15, Y7
@@ -2054,8 +2047,6 @@ sum3_64source:
 	VPXOR          Y11, Y5, Y5
 	VPXOR          Y12, Y4, Y4
 	VPXOR          Y13, Y5, Y5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum3_64source
 
@@ -2076,8 +2067,6 @@ sum3_64store:
 sum3_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -2138,9 +2127,10 @@ sum3_64nextOnes:
 	JNE  sum3_64ones
 
 sum3_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum3_64source
+	JNE  sum3_64here
 	JMP  sum3_64store
 
 sum3_64park:
@@ -2198,13 +2188,15 @@ sum4_64step:
 	VPSHUFB        Y11, Y15, Y15
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum4_64store
 	PCALIGN        $0x40
 
 sum4_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum4_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y8
@@ -2246,8 +2238,6 @@ sum4_64source:
 	VPXOR          Y13, Y7, Y7
 	VPXOR          Y14, Y6, Y6
 	VPXOR          Y15, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum4_64source
 
@@ -2271,8 +2261,6 @@ sum4_64store:
 sum4_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -2339,9 +2327,10 @@ sum4_64nextOnes:
 	JNE  sum4_64ones
 
 sum4_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum4_64source
+	JNE  sum4_64here
 	JMP  sum4_64store
 
 sum4_64park:
@@ -2409,13 +2398,15 @@ sum5_64step:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum5_64store
 	PCALIGN        $0x40
 
 sum5_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum5_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y10
@@ -2467,8 +2458,6 @@ sum5_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y8, Y8
 	VPXOR          Y15, Y9, Y9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum5_64source
 
@@ -2495,8 +2484,6 @@ sum5_64store:
 sum5_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -2569,9 +2556,10 @@ sum5_64nextOnes:
 	JNE  sum5_64ones
 
 sum5_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum5_64source
+	JNE  sum5_64here
 	JMP  sum5_64store
 
 sum5_64park:
@@ -2650,13 +2638,15 @@ sum6_64step:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum6_64store
 	PCALIGN        $0x40
 
 sum6_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum6_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        lowNibbles<>+0(SB), Y15
 	VPAND          (AX)(R8*1), Y15, Y12
@@ -2719,8 +2709,6 @@ sum6_64source:
 	VPSHUFB        Y13, Y15, Y15
 	VPXOR          Y14, Y10, Y10
 	VPXOR          Y15, Y11, Y11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum6_64source
 
@@ -2750,8 +2738,6 @@ sum6_64store:
 sum6_64turn:
 	ADDQ $0x00000040, R8
 	ADDQ $0x00000040, BX
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -2830,9 +2816,10 @@ sum6_64nextOnes:
 	JNE  sum6_64ones
 
 sum6_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum6_64source
+	JNE  sum6_64here
 	JMP  sum6_64store
 
 sum6_64park:
@@ -3476,7 +3463,8 @@ TEXT ·dotGFNI(SB), $0-24
 	MOVQ 32(DI), CX
 	LEAQ (CX)(CX*2), CX
 	LEAQ (R9)(CX*8), R13
-	LEAQ -24(R11), R12
+	SUBQ $+24, R13
+	MOVQ R11, R12
 	XORQ R13, R12
 	MOVQ $0x00000018, DX
 	MOVQ 48(DI), R10
@@ -3532,13 +3520,15 @@ dot1_128step:
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y6, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_128store
 	PCALIGN        $0x40
 
 dot1_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot1_128here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
@@ -3552,8 +3542,6 @@ dot1_128source:
 	VPXOR          Y11, Y2, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y12
 	VPXOR          Y12, Y3, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot1_128source
 
@@ -3569,8 +3557,6 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -3592,13 +3578,15 @@ dot1_64step:
 	VMOVDQU        32(AX)(R8*1), Y3
 	VGF2P8AFFINEQB $0x00, (R10), Y2, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y3, Y1
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_64store
 	PCALIGN        $0x40
 
 dot1_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot1_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y2
 	VMOVDQU        32(AX)(R8*1), Y3
@@ -3606,8 +3594,6 @@ dot1_64source:
 	VPXOR          Y5, Y0, Y0
 	VGF2P8AFFINEQB $0x00, (R10), Y3, Y6
 	VPXOR          Y6, Y1, Y1
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot1_64source
 
@@ -3621,8 +3607,6 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -3673,9 +3657,10 @@ dot1_128nextOnes:
 	JNE  dot1_128ones
 
 dot1_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot1_128source
+	JNE  dot1_128here
 	JMP  dot1_128store
 
 dot1_128park:
@@ -3714,9 +3699,10 @@ dot1_64nextOnes:
 	JNE  dot1_64ones
 
 dot1_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot1_64source
+	JNE  dot1_64here
 	JMP  dot1_64store
 
 dot1_64park:
@@ -3748,13 +3734,15 @@ dot2_128step:
 	VGF2P8AFFINEQB $0x00, 32(R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, 32(R10), Y10, Y6
 	VGF2P8AFFINEQB $0x00, 32(R10), Y11, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_128store
 	PCALIGN        $0x40
 
 dot2_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot2_128here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
@@ -3776,8 +3764,6 @@ dot2_128source:
 	VPXOR          Y15, Y6, Y6
 	VGF2P8AFFINEQB $0x00, 32(R10), Y11, Y13
 	VPXOR          Y13, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot2_128source
 
@@ -3798,8 +3784,6 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -3823,13 +3807,15 @@ dot2_64step:
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y1
 	VGF2P8AFFINEQB $0x00, 32(R10), Y4, Y2
 	VGF2P8AFFINEQB $0x00, 32(R10), Y5, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_64store
 	PCALIGN        $0x40
 
 dot2_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot2_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
@@ -3841,8 +3827,6 @@ dot2_64source:
 	VPXOR          Y7, Y2, Y2
 	VGF2P8AFFINEQB $0x00, 32(R10), Y5, Y8
 	VPXOR          Y8, Y3, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot2_64source
 
@@ -3859,8 +3843,6 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -3927,9 +3909,10 @@ dot2_128nextOnes:
 	JNE  dot2_128ones
 
 dot2_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot2_128source
+	JNE  dot2_128here
 	JMP  dot2_128store
 
 dot2_128park:
@@ -3980,9 +3963,10 @@ dot2_64nextOnes:
 	JNE  dot2_64ones
 
 dot2_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot2_64source
+	JNE  dot2_64here
 	JMP  dot2_64store
 
 dot2_64park:
@@ -4012,13 +3996,15 @@ dot3_64step:
 	VGF2P8AFFINEQB $0x00, 32(R10), Y7, Y3
 	VGF2P8AFFINEQB $0x00, 64(R10), Y6, Y4
 	VGF2P8AFFINEQB $0x00, 64(R10), Y7, Y5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot3_64store
 	PCALIGN        $0x40
 
 dot3_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot3_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
@@ -4034,8 +4020,6 @@ dot3_64source:
 	VPXOR          Y9, Y4, Y4
 	VGF2P8AFFINEQB $0x00, 64(R10), Y7, Y10
 	VPXOR          Y10, Y5, Y5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot3_64source
 
@@ -4055,8 +4039,6 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -4115,9 +4097,10 @@ dot3_64nextOnes:
 	JNE  dot3_64ones
 
 dot3_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot3_64source
+	JNE  dot3_64here
 	JMP  dot3_64store
 
 dot3_64park:
@@ -4151,13 +4134,15 @@ dot4_64step:
 	VGF2P8AFFINEQB $0x00, 64(R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, 96(R10), Y8, Y6
 	VGF2P8AFFINEQB $0x00, 96(R10), Y9, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot4_64store
 	PCALIGN        $0x40
 
 dot4_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot4_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
@@ -4177,8 +4162,6 @@ dot4_64source:
 	VPXOR          Y11, Y6, Y6
 	VGF2P8AFFINEQB $0x00, 96(R10), Y9, Y12
 	VPXOR          Y12, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot4_64source
 
@@ -4201,8 +4184,6 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -4267,9 +4248,10 @@ dot4_64nextOnes:
 	JNE  dot4_64ones
 
 dot4_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot4_64source
+	JNE  dot4_64here
 	JMP  dot4_64store
 
 dot4_64park:
@@ -4307,13 +4289,15 @@ dot5_64step:
 	VGF2P8AFFINEQB $0x00, 96(R10), Y11, Y7
 	VGF2P8AFFINEQB $0x00, 128(R10), Y10, Y8
 	VGF2P8AFFINEQB $0x00, 128(R10), Y11, Y9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot5_64store
 	PCALIGN        $0x40
 
 dot5_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot5_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
@@ -4337,8 +4321,6 @@ dot5_64source:
 	VPXOR          Y13, Y8, Y8
 	VGF2P8AFFINEQB $0x00, 128(R10), Y11, Y14
 	VPXOR          Y14, Y9, Y9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot5_64source
 
@@ -4364,8 +4346,6 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -4436,9 +4416,10 @@ dot5_64nextOnes:
 	JNE  dot5_64ones
 
 dot5_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot5_64source
+	JNE  dot5_64here
 	JMP  dot5_64store
 
 dot5_64park:
@@ -4480,13 +4461,15 @@ dot6_64step:
 	VGF2P8AFFINEQB $0x00, 128(R10), Y13, Y9
 	VGF2P8AFFINEQB $0x00, 160(R10), Y12, Y10
 	VGF2P8AFFINEQB $0x00, 160(R10), Y13, Y11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot6_64store
 	PCALIGN        $0x40
 
 dot6_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot6_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
@@ -4514,8 +4497,6 @@ dot6_64source:
 	VPXOR          Y15, Y10, Y10
 	VGF2P8AFFINEQB $0x00, 160(R10), Y13, Y15
 	VPXOR          Y15, Y11, Y11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            dot6_64source
 
@@ -4544,8 +4525,6 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -4622,9 +4601,10 @@ dot6_64nextOnes:
 	JNE  dot6_64ones
 
 dot6_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot6_64source
+	JNE  dot6_64here
 	JMP  dot6_64store
 
 dot6_64park:
@@ -4666,13 +4646,15 @@ sum2_128step:
 	VGF2P8AFFINEQB $0x00, (R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, (R10), Y10, Y6
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_128store
 	PCALIGN        $0x40
 
 sum2_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum2_128here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
@@ -4690,8 +4672,6 @@ sum2_128source:
 	VPXOR          Y15, Y6, Y6
 	VGF2P8AFFINEQB $0x00, (R10), Y11, Y13
 	VPXOR          Y13, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum2_128source
 
@@ -4712,8 +4692,6 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -4737,13 +4715,15 @@ sum2_64step:
 	VMOVDQU        Y5, Y1
 	VGF2P8AFFINEQB $0x00, (R10), Y4, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_64store
 	PCALIGN        $0x40
 
 sum2_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum2_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y4
 	VMOVDQU        32(AX)(R8*1), Y5
@@ -4753,8 +4733,6 @@ sum2_64source:
 	VPXOR          Y7, Y2, Y2
 	VGF2P8AFFINEQB $0x00, (R10), Y5, Y8
 	VPXOR          Y8, Y3, Y3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum2_64source
 
@@ -4771,8 +4749,6 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -4839,9 +4815,10 @@ sum2_128nextOnes:
 	JNE  sum2_128ones
 
 sum2_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum2_128source
+	JNE  sum2_128here
 	JMP  sum2_128store
 
 sum2_128park:
@@ -4892,9 +4869,10 @@ sum2_64nextOnes:
 	JNE  sum2_64ones
 
 sum2_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum2_64source
+	JNE  sum2_64here
 	JMP  sum2_64store
 
 sum2_64park:
@@ -4924,13 +4902,15 @@ sum3_64step:
 	VGF2P8AFFINEQB $0x00, (R10), Y7, Y3
 	VGF2P8AFFINEQB $0x00, 32(R10), Y6, Y4
 	VGF2P8AFFINEQB $0x00, 32(R10), Y7, Y5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum3_64store
 	PCALIGN        $0x40
 
 sum3_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum3_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y6
 	VMOVDQU        32(AX)(R8*1), Y7
@@ -4944,8 +4924,6 @@ sum3_64source:
 	VPXOR          Y9, Y4, Y4
 	VGF2P8AFFINEQB $0x00, 32(R10), Y7, Y10
 	VPXOR          Y10, Y5, Y5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum3_64source
 
@@ -4965,8 +4943,6 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -5025,9 +5001,10 @@ sum3_64nextOnes:
 	JNE  sum3_64ones
 
 sum3_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum3_64source
+	JNE  sum3_64here
 	JMP  sum3_64store
 
 sum3_64park:
@@ -5061,13 +5038,15 @@ sum4_64step:
 	VGF2P8AFFINEQB $0x00, 32(R10), Y9, Y5
 	VGF2P8AFFINEQB $0x00, 64(R10), Y8, Y6
 	VGF2P8AFFINEQB $0x00, 64(R10), Y9, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum4_64store
 	PCALIGN        $0x40
 
 sum4_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum4_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y8
 	VMOVDQU        32(AX)(R8*1), Y9
@@ -5085,8 +5064,6 @@ sum4_64source:
 	VPXOR          Y11, Y6, Y6
 	VGF2P8AFFINEQB $0x00, 64(R10), Y9, Y12
 	VPXOR          Y12, Y7, Y7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum4_64source
 
@@ -5109,8 +5086,6 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -5175,9 +5150,10 @@ sum4_64nextOnes:
 	JNE  sum4_64ones
 
 sum4_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum4_64source
+	JNE  sum4_64here
 	JMP  sum4_64store
 
 sum4_64park:
@@ -5215,13 +5191,15 @@ sum5_64step:
 	VGF2P8AFFINEQB $0x00, 64(R10), Y11, Y7
 	VGF2P8AFFINEQB $0x00, 96(R10), Y10, Y8
 	VGF2P8AFFINEQB $0x00, 96(R10), Y11, Y9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum5_64store
 	PCALIGN        $0x40
 
 sum5_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum5_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y10
 	VMOVDQU        32(AX)(R8*1), Y11
@@ -5243,8 +5221,6 @@ sum5_64source:
 	VPXOR          Y13, Y8, Y8
 	VGF2P8AFFINEQB $0x00, 96(R10), Y11, Y14
 	VPXOR          Y14, Y9, Y9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum5_64source
 
@@ -5270,8 +5246,6 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -5342,9 +5316,10 @@ sum5_64nextOnes:
 	JNE  sum5_64ones
 
 sum5_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum5_64source
+	JNE  sum5_64here
 	JMP  sum5_64store
 
 sum5_64park:
@@ -5386,13 +5361,15 @@ sum6_64step:
 	VGF2P8AFFINEQB $0x00, 96(R10), Y13, Y9
 	VGF2P8AFFINEQB $0x00, 128(R10), Y12, Y10
 	VGF2P8AFFINEQB $0x00, 128(R10), Y13, Y11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum6_64store
 	PCALIGN        $0x40
 
 sum6_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum6_64here:
 	MOVQ           (R11), AX
 	VMOVDQU        (AX)(R8*1), Y12
 	VMOVDQU        32(AX)(R8*1), Y13
@@ -5418,8 +5395,6 @@ sum6_64source:
 	VPXOR          Y15, Y10, Y10
 	VGF2P8AFFINEQB $0x00, 128(R10), Y13, Y15
 	VPXOR          Y15, Y11, Y11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JNE            sum6_64source
 
@@ -5448,8 +5423,6 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -5526,9 +5499,10 @@ sum6_64nextOnes:
 	JNE  sum6_64ones
 
 sum6_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum6_64source
+	JNE  sum6_64here
 	JMP  sum6_64store
 
 sum6_64park:

@@ -15,7 +15,8 @@ TEXT ·dotAVX512(SB), $0-24
 	MOVQ      32(DI), CX
 	LEAQ      (CX)(CX*2), CX
 	LEAQ      (R9)(CX*8), R13
-	LEAQ      -24(R11), R12
+	SUBQ      $+24, R13
+	MOVQ      R11, R12
 	XORQ      R13, R12
 	MOVQ      $0x00000018, DX
 	MOVQ      48(DI), R10
@@ -80,13 +81,15 @@ dot1_128step:
 	VPSHUFB         Z3, Z6, Z10
 	VPSHUFB         Z5, Z7, Z11
 	VPXORD          Z10, Z11, Z1
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot1_128store
 	PCALIGN         $0x40
 
 dot1_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot1_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	VMOVDQU64       64(AX)(R8*1), Z3
@@ -104,8 +107,6 @@ dot1_128source:
 	VPSHUFB         Z3, Z6, Z10
 	VPSHUFB         Z5, Z7, Z11
 	VPTERNLOGD      $0x96, Z10, Z11, Z1
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot1_128source
 
@@ -119,8 +120,6 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -147,13 +146,15 @@ dot1_64step:
 	VPSHUFB         Z1, Z3, Z5
 	VPSHUFB         Z2, Z4, Z6
 	VPXORD          Z5, Z6, Z0
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot1_64store
 	PCALIGN         $0x40
 
 dot1_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot1_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z1
 	VPSRLQ          $0x04, Z1, Z2
@@ -164,8 +165,6 @@ dot1_64source:
 	VPSHUFB         Z1, Z3, Z5
 	VPSHUFB         Z2, Z4, Z6
 	VPTERNLOGD      $0x96, Z5, Z6, Z0
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot1_64source
 
@@ -178,8 +177,6 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -224,9 +221,10 @@ dot1_128nextOnes:
 	JNE  dot1_128ones
 
 dot1_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot1_128source
+	JNE  dot1_128here
 	JMP  dot1_128store
 
 dot1_128park:
@@ -260,9 +258,10 @@ dot1_64nextOnes:
 	JNE  dot1_64ones
 
 dot1_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot1_64source
+	JNE  dot1_64here
 	JMP  dot1_64store
 
 dot1_64park:
@@ -305,13 +304,15 @@ dot2_128step:
 	VPSHUFB         Z5, Z14, Z18
 	VPSHUFB         Z7, Z15, Z19
 	VPXORD          Z18, Z19, Z3
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot2_128store
 	PCALIGN         $0x40
 
 dot2_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot2_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
@@ -337,8 +338,6 @@ dot2_128source:
 	VPSHUFB         Z5, Z14, Z18
 	VPSHUFB         Z7, Z15, Z19
 	VPTERNLOGD      $0x96, Z18, Z19, Z3
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot2_128source
 
@@ -355,8 +354,6 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -388,13 +385,15 @@ dot2_64step:
 	VPSHUFB         Z2, Z8, Z10
 	VPSHUFB         Z3, Z9, Z11
 	VPXORD          Z10, Z11, Z1
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot2_64store
 	PCALIGN         $0x40
 
 dot2_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot2_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	VPSRLQ          $0x04, Z2, Z3
@@ -410,8 +409,6 @@ dot2_64source:
 	VPSHUFB         Z2, Z8, Z10
 	VPSHUFB         Z3, Z9, Z11
 	VPTERNLOGD      $0x96, Z10, Z11, Z1
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot2_64source
 
@@ -426,8 +423,6 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -480,9 +475,10 @@ dot2_128nextOnes:
 	JNE  dot2_128ones
 
 dot2_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot2_128source
+	JNE  dot2_128here
 	JMP  dot2_128store
 
 dot2_128park:
@@ -522,9 +518,10 @@ dot2_64nextOnes:
 	JNE  dot2_64ones
 
 dot2_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot2_64source
+	JNE  dot2_64here
 	JMP  dot2_64store
 
 dot2_64park:
@@ -576,13 +573,15 @@ dot3_128step:
 	VPSHUFB         Z7, Z22, Z26
 	VPSHUFB         Z9, Z23, Z27
 	VPXORD          Z26, Z27, Z5
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot3_128store
 	PCALIGN         $0x40
 
 dot3_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot3_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
@@ -616,8 +615,6 @@ dot3_128source:
 	VPSHUFB         Z7, Z22, Z26
 	VPSHUFB         Z9, Z23, Z27
 	VPTERNLOGD      $0x96, Z26, Z27, Z5
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot3_128source
 
@@ -637,8 +634,6 @@ dot3_128store:
 
 dot3_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -675,13 +670,15 @@ dot3_64step:
 	VPSHUFB         Z3, Z13, Z15
 	VPSHUFB         Z4, Z14, Z16
 	VPXORD          Z15, Z16, Z2
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot3_64store
 	PCALIGN         $0x40
 
 dot3_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot3_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
 	VPSRLQ          $0x04, Z3, Z4
@@ -702,8 +699,6 @@ dot3_64source:
 	VPSHUFB         Z3, Z13, Z15
 	VPSHUFB         Z4, Z14, Z16
 	VPTERNLOGD      $0x96, Z15, Z16, Z2
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot3_64source
 
@@ -720,8 +715,6 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -780,9 +773,10 @@ dot3_128nextOnes:
 	JNE  dot3_128ones
 
 dot3_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot3_128source
+	JNE  dot3_128here
 	JMP  dot3_128store
 
 dot3_128park:
@@ -827,9 +821,10 @@ dot3_64nextOnes:
 	JNE  dot3_64ones
 
 dot3_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot3_64source
+	JNE  dot3_64here
 	JMP  dot3_64store
 
 dot3_64park:
@@ -890,13 +885,15 @@ dot4_128step:
 	VPSHUFB         Z9, Z12, Z16
 	VPSHUFB         Z11, Z13, Z17
 	VPXORD          Z16, Z17, Z7
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot4_128store
 	PCALIGN         $0x40
 
 dot4_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot4_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
@@ -938,8 +935,6 @@ dot4_128source:
 	VPSHUFB         Z9, Z12, Z16
 	VPSHUFB         Z11, Z13, Z17
 	VPTERNLOGD      $0x96, Z16, Z17, Z7
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot4_128source
 
@@ -962,8 +957,6 @@ dot4_128store:
 
 dot4_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1005,13 +998,15 @@ dot4_64step:
 	VPSHUFB         Z4, Z18, Z20
 	VPSHUFB         Z5, Z19, Z21
 	VPXORD          Z20, Z21, Z3
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot4_64store
 	PCALIGN         $0x40
 
 dot4_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot4_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VPSRLQ          $0x04, Z4, Z5
@@ -1037,8 +1032,6 @@ dot4_64source:
 	VPSHUFB         Z4, Z18, Z20
 	VPSHUFB         Z5, Z19, Z21
 	VPTERNLOGD      $0x96, Z20, Z21, Z3
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot4_64source
 
@@ -1057,8 +1050,6 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1123,9 +1114,10 @@ dot4_128nextOnes:
 	JNE  dot4_128ones
 
 dot4_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot4_128source
+	JNE  dot4_128here
 	JMP  dot4_128store
 
 dot4_128park:
@@ -1175,9 +1167,10 @@ dot4_64nextOnes:
 	JNE  dot4_64ones
 
 dot4_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot4_64source
+	JNE  dot4_64here
 	JMP  dot4_64store
 
 dot4_64park:
@@ -1247,13 +1240,15 @@ dot5_128step:
 	VPSHUFB         Z11, Z14, Z18
 	VPSHUFB         Z13, Z15, Z19
 	VPXORD          Z18, Z19, Z9
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot5_128store
 	PCALIGN         $0x40
 
 dot5_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot5_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
@@ -1303,8 +1298,6 @@ dot5_128source:
 	VPSHUFB         Z11, Z14, Z18
 	VPSHUFB         Z13, Z15, Z19
 	VPTERNLOGD      $0x96, Z18, Z19, Z9
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot5_128source
 
@@ -1330,8 +1323,6 @@ dot5_128store:
 
 dot5_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1378,13 +1369,15 @@ dot5_64step:
 	VPSHUFB         Z5, Z23, Z25
 	VPSHUFB         Z6, Z24, Z26
 	VPXORD          Z25, Z26, Z4
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot5_64store
 	PCALIGN         $0x40
 
 dot5_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot5_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
 	VPSRLQ          $0x04, Z5, Z6
@@ -1415,8 +1408,6 @@ dot5_64source:
 	VPSHUFB         Z5, Z23, Z25
 	VPSHUFB         Z6, Z24, Z26
 	VPTERNLOGD      $0x96, Z25, Z26, Z4
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot5_64source
 
@@ -1437,8 +1428,6 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1509,9 +1498,10 @@ dot5_128nextOnes:
 	JNE  dot5_128ones
 
 dot5_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot5_128source
+	JNE  dot5_128here
 	JMP  dot5_128store
 
 dot5_128park:
@@ -1566,9 +1556,10 @@ dot5_64nextOnes:
 	JNE  dot5_64ones
 
 dot5_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot5_64source
+	JNE  dot5_64here
 	JMP  dot5_64store
 
 dot5_64park:
@@ -1647,13 +1638,15 @@ dot6_128step:
 	VPSHUFB         Z13, Z22, Z26
 	VPSHUFB         Z15, Z23, Z27
 	VPXORD          Z26, Z27, Z11
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot6_128store
 	PCALIGN         $0x40
 
 dot6_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot6_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
@@ -1711,8 +1704,6 @@ dot6_128source:
 	VPSHUFB         Z13, Z22, Z26
 	VPSHUFB         Z15, Z23, Z27
 	VPTERNLOGD      $0x96, Z26, Z27, Z11
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot6_128source
 
@@ -1741,8 +1732,6 @@ dot6_128store:
 
 dot6_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1794,13 +1783,15 @@ dot6_64step:
 	VPSHUFB         Z6, Z8, Z10
 	VPSHUFB         Z7, Z9, Z11
 	VPXORD          Z10, Z11, Z5
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             dot6_64store
 	PCALIGN         $0x40
 
 dot6_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+dot6_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VPSRLQ          $0x04, Z6, Z7
@@ -1836,8 +1827,6 @@ dot6_64source:
 	VPSHUFB         Z6, Z8, Z10
 	VPSHUFB         Z7, Z9, Z11
 	VPTERNLOGD      $0x96, Z10, Z11, Z5
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             dot6_64source
 
@@ -1860,8 +1849,6 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -1938,9 +1925,10 @@ dot6_128nextOnes:
 	JNE  dot6_128ones
 
 dot6_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot6_128source
+	JNE  dot6_128here
 	JMP  dot6_128store
 
 dot6_128park:
@@ -2000,9 +1988,10 @@ dot6_64nextOnes:
 	JNE  dot6_64ones
 
 dot6_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot6_64source
+	JNE  dot6_64here
 	JMP  dot6_64store
 
 dot6_64park:
@@ -2044,13 +2033,15 @@ sum2_128step:
 	VPSHUFB         Z5, Z14, Z18
 	VPSHUFB         Z7, Z15, Z19
 	VPXORD          Z18, Z19, Z3
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum2_128store
 	PCALIGN         $0x40
 
 sum2_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum2_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VMOVDQU64       64(AX)(R8*1), Z5
@@ -2070,8 +2061,6 @@ sum2_128source:
 	VPSHUFB         Z5, Z14, Z18
 	VPSHUFB         Z7, Z15, Z19
 	VPTERNLOGD      $0x96, Z18, Z19, Z3
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             sum2_128source
 
@@ -2088,8 +2077,6 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -2117,13 +2104,15 @@ sum2_64step:
 	VPSHUFB         Z2, Z8, Z10
 	VPSHUFB         Z3, Z9, Z11
 	VPXORD          Z10, Z11, Z1
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum2_64store
 	PCALIGN         $0x40
 
 sum2_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum2_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z2
 	VPSRLQ          $0x04, Z2, Z3
@@ -2135,8 +2124,6 @@ sum2_64source:
 	VPSHUFB         Z2, Z8, Z10
 	VPSHUFB         Z3, Z9, Z11
 	VPTERNLOGD      $0x96, Z10, Z11, Z1
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             sum2_64source
 
@@ -2151,8 +2138,6 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -2205,9 +2190,10 @@ sum2_128nextOnes:
 	JNE  sum2_128ones
 
 sum2_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum2_128source
+	JNE  sum2_128here
 	JMP  sum2_128store
 
 sum2_128park:
@@ -2247,9 +2233,10 @@ sum2_64nextOnes:
 	JNE  sum2_64ones
 
 sum2_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum2_64source
+	JNE  sum2_64here
 	JMP  sum2_64store
 
 sum2_64park:
@@ -2295,13 +2282,15 @@ sum3_128step:
 	VPSHUFB         Z7, Z22, Z26
 	VPSHUFB         Z9, Z23, Z27
 	VPXORD          Z26, Z27, Z5
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum3_128store
 	PCALIGN         $0x40
 
 sum3_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum3_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VMOVDQU64       64(AX)(R8*1), Z7
@@ -2329,8 +2318,6 @@ sum3_128source:
 	VPSHUFB         Z7, Z22, Z26
 	VPSHUFB         Z9, Z23, Z27
 	VPTERNLOGD      $0x96, Z26, Z27, Z5
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             sum3_128source
 
@@ -2350,8 +2337,6 @@ sum3_128store:
 
 sum3_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -2384,13 +2369,15 @@ sum3_64step:
 	VPSHUFB         Z3, Z13, Z15
 	VPSHUFB         Z4, Z14, Z16
 	VPXORD          Z15, Z16, Z2
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum3_64store
 	PCALIGN         $0x40
 
 sum3_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum3_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z3
 	VPSRLQ          $0x04, Z3, Z4
@@ -2407,8 +2394,6 @@ sum3_64source:
 	VPSHUFB         Z3, Z13, Z15
 	VPSHUFB         Z4, Z14, Z16
 	VPTERNLOGD      $0x96, Z15, Z16, Z2
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             sum3_64source
 
@@ -2425,8 +2410,6 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -2485,9 +2468,10 @@ sum3_128nextOnes:
 	JNE  sum3_128ones
 
 sum3_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum3_128source
+	JNE  sum3_128here
 	JMP  sum3_128store
 
 sum3_128park:
@@ -2532,9 +2516,10 @@ sum3_64nextOnes:
 	JNE  sum3_64ones
 
 sum3_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum3_64source
+	JNE  sum3_64here
 	JMP  sum3_64store
 
 sum3_64park:
@@ -2589,13 +2574,15 @@ sum4_128step:
 	VPSHUFB         Z9, Z12, Z16
 	VPSHUFB         Z11, Z13, Z17
 	VPXORD          Z16, Z17, Z7
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum4_128store
 	PCALIGN         $0x40
 
 sum4_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum4_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z8
 	VMOVDQU64       64(AX)(R8*1), Z9
@@ -2631,8 +2618,6 @@ sum4_128source:
 	VPSHUFB         Z9, Z12, Z16
 	VPSHUFB         Z11, Z13, Z17
 	VPTERNLOGD      $0x96, Z16, Z17, Z7
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             sum4_128source
 
@@ -2655,8 +2640,6 @@ sum4_128store:
 
 sum4_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -2694,13 +2677,15 @@ sum4_64step:
 	VPSHUFB         Z4, Z18, Z20
 	VPSHUFB         Z5, Z19, Z21
 	VPXORD          Z20, Z21, Z3
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum4_64store
 	PCALIGN         $0x40
 
 sum4_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum4_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z4
 	VPSRLQ          $0x04, Z4, Z5
@@ -2722,8 +2707,6 @@ sum4_64source:
 	VPSHUFB         Z4, Z18, Z20
 	VPSHUFB         Z5, Z19, Z21
 	VPTERNLOGD      $0x96, Z20, Z21, Z3
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             sum4_64source
 
@@ -2742,8 +2725,6 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -2808,9 +2789,10 @@ sum4_128nextOnes:
 	JNE  sum4_128ones
 
 sum4_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum4_128source
+	JNE  sum4_128here
 	JMP  sum4_128store
 
 sum4_128park:
@@ -2860,9 +2842,10 @@ sum4_64nextOnes:
 	JNE  sum4_64ones
 
 sum4_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum4_64source
+	JNE  sum4_64here
 	JMP  sum4_64store
 
 sum4_64park:
@@ -2926,13 +2909,15 @@ sum5_128step:
 	VPSHUFB         Z11, Z14, Z18
 	VPSHUFB         Z13, Z15, Z19
 	VPXORD          Z18, Z19, Z9
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum5_128store
 	PCALIGN         $0x40
 
 sum5_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum5_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z10
 	VMOVDQU64       64(AX)(R8*1), Z11
@@ -2976,8 +2961,6 @@ sum5_128source:
 	VPSHUFB         Z11, Z14, Z18
 	VPSHUFB         Z13, Z15, Z19
 	VPTERNLOGD      $0x96, Z18, Z19, Z9
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             sum5_128source
 
@@ -3003,8 +2986,6 @@ sum5_128store:
 
 sum5_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -3047,13 +3028,15 @@ sum5_64step:
 	VPSHUFB         Z5, Z23, Z25
 	VPSHUFB         Z6, Z24, Z26
 	VPXORD          Z25, Z26, Z4
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum5_64store
 	PCALIGN         $0x40
 
 sum5_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum5_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z5
 	VPSRLQ          $0x04, Z5, Z6
@@ -3080,8 +3063,6 @@ sum5_64source:
 	VPSHUFB         Z5, Z23, Z25
 	VPSHUFB         Z6, Z24, Z26
 	VPTERNLOGD      $0x96, Z25, Z26, Z4
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             sum5_64source
 
@@ -3102,8 +3083,6 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -3174,9 +3153,10 @@ sum5_128nextOnes:
 	JNE  sum5_128ones
 
 sum5_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum5_128source
+	JNE  sum5_128here
 	JMP  sum5_128store
 
 sum5_128park:
@@ -3231,9 +3211,10 @@ sum5_64nextOnes:
 	JNE  sum5_64ones
 
 sum5_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum5_64source
+	JNE  sum5_64here
 	JMP  sum5_64store
 
 sum5_64park:
@@ -3306,13 +3287,15 @@ sum6_128step:
 	VPSHUFB         Z13, Z22, Z26
 	VPSHUFB         Z15, Z23, Z27
 	VPXORD          Z26, Z27, Z11
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum6_128store
 	PCALIGN         $0x40
 
 sum6_128source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum6_128here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z12
 	VMOVDQU64       64(AX)(R8*1), Z13
@@ -3364,8 +3347,6 @@ sum6_128source:
 	VPSHUFB         Z13, Z22, Z26
 	VPSHUFB         Z15, Z23, Z27
 	VPTERNLOGD      $0x96, Z26, Z27, Z11
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             sum6_128source
 
@@ -3394,8 +3375,6 @@ sum6_128store:
 
 sum6_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -3443,13 +3422,15 @@ sum6_64step:
 	VPSHUFB         Z6, Z8, Z10
 	VPSHUFB         Z7, Z9, Z11
 	VPXORD          Z10, Z11, Z5
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JEQ             sum6_64store
 	PCALIGN         $0x40
 
 sum6_64source:
+	ADDQ DX, R11
+	ADDQ SI, R10
+
+sum6_64here:
 	MOVQ            (R11), AX
 	VMOVDQU64       (AX)(R8*1), Z6
 	VPSRLQ          $0x04, Z6, Z7
@@ -3481,8 +3462,6 @@ sum6_64source:
 	VPSHUFB         Z6, Z8, Z10
 	VPSHUFB         Z7, Z9, Z11
 	VPTERNLOGD      $0x96, Z10, Z11, Z5
-	ADDQ            DX, R11
-	ADDQ            SI, R10
 	CMPQ            R11, R13
 	JNE             sum6_64source
 
@@ -3505,8 +3484,6 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -3583,9 +3560,10 @@ sum6_128nextOnes:
 	JNE  sum6_128ones
 
 sum6_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum6_128source
+	JNE  sum6_128here
 	JMP  sum6_128store
 
 sum6_128park:
@@ -3645,9 +3623,10 @@ sum6_64nextOnes:
 	JNE  sum6_64ones
 
 sum6_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum6_64source
+	JNE  sum6_64here
 	JMP  sum6_64store
 
 sum6_64park:
@@ -4360,7 +4339,8 @@ TEXT ·dotGFNI512(SB), $0-24
 	MOVQ 32(DI), CX
 	LEAQ (CX)(CX*2), CX
 	LEAQ (R9)(CX*8), R13
-	LEAQ -24(R11), R12
+	SUBQ $+24, R13
+	MOVQ R11, R12
 	XORQ R13, R12
 	MOVQ $0x00000018, DX
 	MOVQ 48(DI), R10
@@ -4413,15 +4393,14 @@ dot1_128step:
 	VPBROADCASTQ   (R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z2, Z0
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot1_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot1_128here:
+	CMPQ    R11, R13
 	JEQ     dot1_128last
 	PCALIGN $0x40
 
@@ -4442,12 +4421,11 @@ dot1_128pair:
 	VPTERNLOGD     $0x96, Z12, Z13, Z1
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot1_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot1_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot1_128pair
 
 dot1_128last:
@@ -4459,10 +4437,6 @@ dot1_128last:
 	VPXORD         Z5, Z0, Z0
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z6
 	VPXORD         Z6, Z1, Z1
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot1_128source
 
 dot1_128store:
 	TESTQ     R15, R15
@@ -4474,8 +4448,6 @@ dot1_128store:
 
 dot1_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -4496,15 +4468,14 @@ dot1_64step:
 	VMOVDQU64      (AX)(R8*1), Z1
 	VPBROADCASTQ   (R10), Z2
 	VGF2P8AFFINEQB $0x00, Z2, Z1, Z0
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot1_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot1_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot1_64here:
+	CMPQ    R11, R13
 	JEQ     dot1_64last
 	PCALIGN $0x40
 
@@ -4520,12 +4491,11 @@ dot1_64pair:
 	VPTERNLOGD     $0x96, Z7, Z8, Z0
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot1_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot1_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot1_64pair
 
 dot1_64last:
@@ -4534,10 +4504,6 @@ dot1_64last:
 	VPBROADCASTQ   (R10), Z2
 	VGF2P8AFFINEQB $0x00, Z2, Z1, Z3
 	VPXORD         Z3, Z0, Z0
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot1_64source
 
 dot1_64store:
 	TESTQ     R15, R15
@@ -4548,8 +4514,6 @@ dot1_64store:
 
 dot1_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -4594,9 +4558,10 @@ dot1_128nextOnes:
 	JNE  dot1_128ones
 
 dot1_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot1_128source
+	JNE  dot1_128here
 	JMP  dot1_128store
 
 dot1_128park:
@@ -4630,9 +4595,10 @@ dot1_64nextOnes:
 	JNE  dot1_64ones
 
 dot1_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot1_64source
+	JNE  dot1_64here
 	JMP  dot1_64store
 
 dot1_64park:
@@ -4659,15 +4625,14 @@ dot2_128step:
 	VPBROADCASTQ   8(R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z2
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot2_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot2_128here:
+	CMPQ    R11, R13
 	JEQ     dot2_128last
 	PCALIGN $0x40
 
@@ -4696,12 +4661,11 @@ dot2_128pair:
 	VPTERNLOGD     $0x96, Z14, Z15, Z3
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot2_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot2_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot2_128pair
 
 dot2_128last:
@@ -4718,10 +4682,6 @@ dot2_128last:
 	VPXORD         Z7, Z2, Z2
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z8
 	VPXORD         Z8, Z3, Z3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot2_128source
 
 dot2_128store:
 	TESTQ     R15, R15
@@ -4736,8 +4696,6 @@ dot2_128store:
 
 dot2_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -4760,15 +4718,14 @@ dot2_64step:
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z0
 	VPBROADCASTQ   8(R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z1
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot2_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot2_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot2_64here:
+	CMPQ    R11, R13
 	JEQ     dot2_64last
 	PCALIGN $0x40
 
@@ -4789,12 +4746,11 @@ dot2_64pair:
 	VPTERNLOGD     $0x96, Z8, Z9, Z1
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot2_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot2_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot2_64pair
 
 dot2_64last:
@@ -4806,10 +4762,6 @@ dot2_64last:
 	VPBROADCASTQ   8(R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
 	VPXORD         Z4, Z1, Z1
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot2_64source
 
 dot2_64store:
 	TESTQ     R15, R15
@@ -4822,8 +4774,6 @@ dot2_64store:
 
 dot2_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -4876,9 +4826,10 @@ dot2_128nextOnes:
 	JNE  dot2_128ones
 
 dot2_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot2_128source
+	JNE  dot2_128here
 	JMP  dot2_128store
 
 dot2_128park:
@@ -4918,9 +4869,10 @@ dot2_64nextOnes:
 	JNE  dot2_64ones
 
 dot2_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot2_64source
+	JNE  dot2_64here
 	JMP  dot2_64store
 
 dot2_64park:
@@ -4951,15 +4903,14 @@ dot3_128step:
 	VPBROADCASTQ   16(R10), Z8
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z4
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot3_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot3_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot3_128here:
+	CMPQ    R11, R13
 	JEQ     dot3_128last
 	PCALIGN $0x40
 
@@ -4996,12 +4947,11 @@ dot3_128pair:
 	VPTERNLOGD     $0x96, Z16, Z17, Z5
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot3_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot3_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot3_128pair
 
 dot3_128last:
@@ -5023,10 +4973,6 @@ dot3_128last:
 	VPXORD         Z9, Z4, Z4
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z10
 	VPXORD         Z10, Z5, Z5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot3_128source
 
 dot3_128store:
 	TESTQ     R15, R15
@@ -5044,8 +4990,6 @@ dot3_128store:
 
 dot3_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -5070,15 +5014,14 @@ dot3_64step:
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
 	VPBROADCASTQ   16(R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z2
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot3_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot3_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot3_64here:
+	CMPQ    R11, R13
 	JEQ     dot3_64last
 	PCALIGN $0x40
 
@@ -5104,12 +5047,11 @@ dot3_64pair:
 	VPTERNLOGD     $0x96, Z9, Z10, Z2
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot3_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot3_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot3_64pair
 
 dot3_64last:
@@ -5124,10 +5066,6 @@ dot3_64last:
 	VPBROADCASTQ   16(R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
 	VPXORD         Z5, Z2, Z2
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot3_64source
 
 dot3_64store:
 	TESTQ     R15, R15
@@ -5142,8 +5080,6 @@ dot3_64store:
 
 dot3_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -5202,9 +5138,10 @@ dot3_128nextOnes:
 	JNE  dot3_128ones
 
 dot3_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot3_128source
+	JNE  dot3_128here
 	JMP  dot3_128store
 
 dot3_128park:
@@ -5249,9 +5186,10 @@ dot3_64nextOnes:
 	JNE  dot3_64ones
 
 dot3_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot3_64source
+	JNE  dot3_64here
 	JMP  dot3_64store
 
 dot3_64park:
@@ -5286,15 +5224,14 @@ dot4_128step:
 	VPBROADCASTQ   24(R10), Z10
 	VGF2P8AFFINEQB $0x00, Z10, Z8, Z6
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot4_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot4_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot4_128here:
+	CMPQ    R11, R13
 	JEQ     dot4_128last
 	PCALIGN $0x40
 
@@ -5339,12 +5276,11 @@ dot4_128pair:
 	VPTERNLOGD     $0x96, Z18, Z19, Z7
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot4_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot4_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot4_128pair
 
 dot4_128last:
@@ -5371,10 +5307,6 @@ dot4_128last:
 	VPXORD         Z11, Z6, Z6
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z12
 	VPXORD         Z12, Z7, Z7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot4_128source
 
 dot4_128store:
 	TESTQ     R15, R15
@@ -5395,8 +5327,6 @@ dot4_128store:
 
 dot4_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -5423,15 +5353,14 @@ dot4_64step:
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z2
 	VPBROADCASTQ   24(R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot4_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot4_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot4_64here:
+	CMPQ    R11, R13
 	JEQ     dot4_64last
 	PCALIGN $0x40
 
@@ -5462,12 +5391,11 @@ dot4_64pair:
 	VPTERNLOGD     $0x96, Z10, Z11, Z3
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot4_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot4_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot4_64pair
 
 dot4_64last:
@@ -5485,10 +5413,6 @@ dot4_64last:
 	VPBROADCASTQ   24(R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
 	VPXORD         Z6, Z3, Z3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot4_64source
 
 dot4_64store:
 	TESTQ     R15, R15
@@ -5505,8 +5429,6 @@ dot4_64store:
 
 dot4_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -5571,9 +5493,10 @@ dot4_128nextOnes:
 	JNE  dot4_128ones
 
 dot4_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot4_128source
+	JNE  dot4_128here
 	JMP  dot4_128store
 
 dot4_128park:
@@ -5623,9 +5546,10 @@ dot4_64nextOnes:
 	JNE  dot4_64ones
 
 dot4_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot4_64source
+	JNE  dot4_64here
 	JMP  dot4_64store
 
 dot4_64park:
@@ -5664,15 +5588,14 @@ dot5_128step:
 	VPBROADCASTQ   32(R10), Z12
 	VGF2P8AFFINEQB $0x00, Z12, Z10, Z8
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot5_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot5_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot5_128here:
+	CMPQ    R11, R13
 	JEQ     dot5_128last
 	PCALIGN $0x40
 
@@ -5725,12 +5648,11 @@ dot5_128pair:
 	VPTERNLOGD     $0x96, Z20, Z21, Z9
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot5_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot5_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot5_128pair
 
 dot5_128last:
@@ -5762,10 +5684,6 @@ dot5_128last:
 	VPXORD         Z13, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z14
 	VPXORD         Z14, Z9, Z9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot5_128source
 
 dot5_128store:
 	TESTQ     R15, R15
@@ -5789,8 +5707,6 @@ dot5_128store:
 
 dot5_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -5819,15 +5735,14 @@ dot5_64step:
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z3
 	VPBROADCASTQ   32(R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z4
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot5_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot5_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot5_64here:
+	CMPQ    R11, R13
 	JEQ     dot5_64last
 	PCALIGN $0x40
 
@@ -5863,12 +5778,11 @@ dot5_64pair:
 	VPTERNLOGD     $0x96, Z11, Z12, Z4
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot5_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot5_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot5_64pair
 
 dot5_64last:
@@ -5889,10 +5803,6 @@ dot5_64last:
 	VPBROADCASTQ   32(R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
 	VPXORD         Z7, Z4, Z4
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot5_64source
 
 dot5_64store:
 	TESTQ     R15, R15
@@ -5911,8 +5821,6 @@ dot5_64store:
 
 dot5_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -5983,9 +5891,10 @@ dot5_128nextOnes:
 	JNE  dot5_128ones
 
 dot5_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot5_128source
+	JNE  dot5_128here
 	JMP  dot5_128store
 
 dot5_128park:
@@ -6040,9 +5949,10 @@ dot5_64nextOnes:
 	JNE  dot5_64ones
 
 dot5_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot5_64source
+	JNE  dot5_64here
 	JMP  dot5_64store
 
 dot5_64park:
@@ -6085,15 +5995,14 @@ dot6_128step:
 	VPBROADCASTQ   40(R10), Z14
 	VGF2P8AFFINEQB $0x00, Z14, Z12, Z10
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot6_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot6_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot6_128here:
+	CMPQ    R11, R13
 	JEQ     dot6_128last
 	PCALIGN $0x40
 
@@ -6154,12 +6063,11 @@ dot6_128pair:
 	VPTERNLOGD     $0x96, Z22, Z23, Z11
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot6_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot6_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot6_128pair
 
 dot6_128last:
@@ -6196,10 +6104,6 @@ dot6_128last:
 	VPXORD         Z15, Z10, Z10
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z16
 	VPXORD         Z16, Z11, Z11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot6_128source
 
 dot6_128store:
 	TESTQ     R15, R15
@@ -6226,8 +6130,6 @@ dot6_128store:
 
 dot6_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -6258,15 +6160,14 @@ dot6_64step:
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z4
 	VPBROADCASTQ   40(R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            dot6_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-dot6_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+dot6_64here:
+	CMPQ    R11, R13
 	JEQ     dot6_64last
 	PCALIGN $0x40
 
@@ -6307,12 +6208,11 @@ dot6_64pair:
 	VPTERNLOGD     $0x96, Z12, Z13, Z5
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            dot6_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            dot6_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            dot6_64pair
 
 dot6_64last:
@@ -6336,10 +6236,6 @@ dot6_64last:
 	VPBROADCASTQ   40(R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z8
 	VPXORD         Z8, Z5, Z5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            dot6_64source
 
 dot6_64store:
 	TESTQ     R15, R15
@@ -6360,8 +6256,6 @@ dot6_64store:
 
 dot6_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -6438,9 +6332,10 @@ dot6_128nextOnes:
 	JNE  dot6_128ones
 
 dot6_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot6_128source
+	JNE  dot6_128here
 	JMP  dot6_128store
 
 dot6_128park:
@@ -6500,9 +6395,10 @@ dot6_64nextOnes:
 	JNE  dot6_64ones
 
 dot6_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  dot6_64source
+	JNE  dot6_64here
 	JMP  dot6_64store
 
 dot6_64park:
@@ -6533,15 +6429,14 @@ sum2_128step:
 	VPBROADCASTQ   (R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z4, Z2
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-sum2_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+sum2_128here:
+	CMPQ    R11, R13
 	JEQ     sum2_128last
 	PCALIGN $0x40
 
@@ -6564,12 +6459,11 @@ sum2_128pair:
 	VPTERNLOGD     $0x96, Z14, Z15, Z3
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum2_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            sum2_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            sum2_128pair
 
 sum2_128last:
@@ -6583,10 +6477,6 @@ sum2_128last:
 	VPXORD         Z7, Z2, Z2
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z8
 	VPXORD         Z8, Z3, Z3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            sum2_128source
 
 sum2_128store:
 	TESTQ     R15, R15
@@ -6601,8 +6491,6 @@ sum2_128store:
 
 sum2_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -6624,15 +6512,14 @@ sum2_64step:
 	VMOVDQU64      Z2, Z0
 	VPBROADCASTQ   (R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z1
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum2_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-sum2_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+sum2_64here:
+	CMPQ    R11, R13
 	JEQ     sum2_64last
 	PCALIGN $0x40
 
@@ -6649,12 +6536,11 @@ sum2_64pair:
 	VPTERNLOGD     $0x96, Z8, Z9, Z1
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum2_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            sum2_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            sum2_64pair
 
 sum2_64last:
@@ -6664,10 +6550,6 @@ sum2_64last:
 	VPBROADCASTQ   (R10), Z3
 	VGF2P8AFFINEQB $0x00, Z3, Z2, Z4
 	VPXORD         Z4, Z1, Z1
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            sum2_64source
 
 sum2_64store:
 	TESTQ     R15, R15
@@ -6680,8 +6562,6 @@ sum2_64store:
 
 sum2_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -6734,9 +6614,10 @@ sum2_128nextOnes:
 	JNE  sum2_128ones
 
 sum2_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum2_128source
+	JNE  sum2_128here
 	JMP  sum2_128store
 
 sum2_128park:
@@ -6776,9 +6657,10 @@ sum2_64nextOnes:
 	JNE  sum2_64ones
 
 sum2_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum2_64source
+	JNE  sum2_64here
 	JMP  sum2_64store
 
 sum2_64park:
@@ -6808,15 +6690,14 @@ sum3_128step:
 	VPBROADCASTQ   8(R10), Z8
 	VGF2P8AFFINEQB $0x00, Z8, Z6, Z4
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum3_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-sum3_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+sum3_128here:
+	CMPQ    R11, R13
 	JEQ     sum3_128last
 	PCALIGN $0x40
 
@@ -6847,12 +6728,11 @@ sum3_128pair:
 	VPTERNLOGD     $0x96, Z16, Z17, Z5
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum3_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            sum3_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            sum3_128pair
 
 sum3_128last:
@@ -6871,10 +6751,6 @@ sum3_128last:
 	VPXORD         Z9, Z4, Z4
 	VGF2P8AFFINEQB $0x00, Z8, Z7, Z10
 	VPXORD         Z10, Z5, Z5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            sum3_128source
 
 sum3_128store:
 	TESTQ     R15, R15
@@ -6892,8 +6768,6 @@ sum3_128store:
 
 sum3_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -6917,15 +6791,14 @@ sum3_64step:
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z1
 	VPBROADCASTQ   8(R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z2
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum3_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-sum3_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+sum3_64here:
+	CMPQ    R11, R13
 	JEQ     sum3_64last
 	PCALIGN $0x40
 
@@ -6947,12 +6820,11 @@ sum3_64pair:
 	VPTERNLOGD     $0x96, Z9, Z10, Z2
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum3_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            sum3_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            sum3_64pair
 
 sum3_64last:
@@ -6965,10 +6837,6 @@ sum3_64last:
 	VPBROADCASTQ   8(R10), Z4
 	VGF2P8AFFINEQB $0x00, Z4, Z3, Z5
 	VPXORD         Z5, Z2, Z2
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            sum3_64source
 
 sum3_64store:
 	TESTQ     R15, R15
@@ -6983,8 +6851,6 @@ sum3_64store:
 
 sum3_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -7043,9 +6909,10 @@ sum3_128nextOnes:
 	JNE  sum3_128ones
 
 sum3_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum3_128source
+	JNE  sum3_128here
 	JMP  sum3_128store
 
 sum3_128park:
@@ -7090,9 +6957,10 @@ sum3_64nextOnes:
 	JNE  sum3_64ones
 
 sum3_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum3_64source
+	JNE  sum3_64here
 	JMP  sum3_64store
 
 sum3_64park:
@@ -7126,15 +6994,14 @@ sum4_128step:
 	VPBROADCASTQ   16(R10), Z10
 	VGF2P8AFFINEQB $0x00, Z10, Z8, Z6
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum4_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-sum4_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+sum4_128here:
+	CMPQ    R11, R13
 	JEQ     sum4_128last
 	PCALIGN $0x40
 
@@ -7173,12 +7040,11 @@ sum4_128pair:
 	VPTERNLOGD     $0x96, Z18, Z19, Z7
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum4_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            sum4_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            sum4_128pair
 
 sum4_128last:
@@ -7202,10 +7068,6 @@ sum4_128last:
 	VPXORD         Z11, Z6, Z6
 	VGF2P8AFFINEQB $0x00, Z10, Z9, Z12
 	VPXORD         Z12, Z7, Z7
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            sum4_128source
 
 sum4_128store:
 	TESTQ     R15, R15
@@ -7226,8 +7088,6 @@ sum4_128store:
 
 sum4_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -7253,15 +7113,14 @@ sum4_64step:
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z2
 	VPBROADCASTQ   16(R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum4_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-sum4_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+sum4_64here:
+	CMPQ    R11, R13
 	JEQ     sum4_64last
 	PCALIGN $0x40
 
@@ -7288,12 +7147,11 @@ sum4_64pair:
 	VPTERNLOGD     $0x96, Z10, Z11, Z3
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum4_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            sum4_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            sum4_64pair
 
 sum4_64last:
@@ -7309,10 +7167,6 @@ sum4_64last:
 	VPBROADCASTQ   16(R10), Z5
 	VGF2P8AFFINEQB $0x00, Z5, Z4, Z6
 	VPXORD         Z6, Z3, Z3
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            sum4_64source
 
 sum4_64store:
 	TESTQ     R15, R15
@@ -7329,8 +7183,6 @@ sum4_64store:
 
 sum4_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -7395,9 +7247,10 @@ sum4_128nextOnes:
 	JNE  sum4_128ones
 
 sum4_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum4_128source
+	JNE  sum4_128here
 	JMP  sum4_128store
 
 sum4_128park:
@@ -7447,9 +7300,10 @@ sum4_64nextOnes:
 	JNE  sum4_64ones
 
 sum4_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum4_64source
+	JNE  sum4_64here
 	JMP  sum4_64store
 
 sum4_64park:
@@ -7487,15 +7341,14 @@ sum5_128step:
 	VPBROADCASTQ   24(R10), Z12
 	VGF2P8AFFINEQB $0x00, Z12, Z10, Z8
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum5_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-sum5_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+sum5_128here:
+	CMPQ    R11, R13
 	JEQ     sum5_128last
 	PCALIGN $0x40
 
@@ -7542,12 +7395,11 @@ sum5_128pair:
 	VPTERNLOGD     $0x96, Z20, Z21, Z9
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum5_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            sum5_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            sum5_128pair
 
 sum5_128last:
@@ -7576,10 +7428,6 @@ sum5_128last:
 	VPXORD         Z13, Z8, Z8
 	VGF2P8AFFINEQB $0x00, Z12, Z11, Z14
 	VPXORD         Z14, Z9, Z9
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            sum5_128source
 
 sum5_128store:
 	TESTQ     R15, R15
@@ -7603,8 +7451,6 @@ sum5_128store:
 
 sum5_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -7632,15 +7478,14 @@ sum5_64step:
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z3
 	VPBROADCASTQ   24(R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z4
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum5_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-sum5_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+sum5_64here:
+	CMPQ    R11, R13
 	JEQ     sum5_64last
 	PCALIGN $0x40
 
@@ -7672,12 +7517,11 @@ sum5_64pair:
 	VPTERNLOGD     $0x96, Z11, Z12, Z4
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum5_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            sum5_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            sum5_64pair
 
 sum5_64last:
@@ -7696,10 +7540,6 @@ sum5_64last:
 	VPBROADCASTQ   24(R10), Z6
 	VGF2P8AFFINEQB $0x00, Z6, Z5, Z7
 	VPXORD         Z7, Z4, Z4
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            sum5_64source
 
 sum5_64store:
 	TESTQ     R15, R15
@@ -7718,8 +7558,6 @@ sum5_64store:
 
 sum5_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -7790,9 +7628,10 @@ sum5_128nextOnes:
 	JNE  sum5_128ones
 
 sum5_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum5_128source
+	JNE  sum5_128here
 	JMP  sum5_128store
 
 sum5_128park:
@@ -7847,9 +7686,10 @@ sum5_64nextOnes:
 	JNE  sum5_64ones
 
 sum5_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum5_64source
+	JNE  sum5_64here
 	JMP  sum5_64store
 
 sum5_64park:
@@ -7891,15 +7731,14 @@ sum6_128step:
 	VPBROADCASTQ   32(R10), Z14
 	VGF2P8AFFINEQB $0x00, Z14, Z12, Z10
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum6_128store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-sum6_128source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+sum6_128here:
+	CMPQ    R11, R13
 	JEQ     sum6_128last
 	PCALIGN $0x40
 
@@ -7954,12 +7793,11 @@ sum6_128pair:
 	VPTERNLOGD     $0x96, Z22, Z23, Z11
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum6_128store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            sum6_128store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            sum6_128pair
 
 sum6_128last:
@@ -7993,10 +7831,6 @@ sum6_128last:
 	VPXORD         Z15, Z10, Z10
 	VGF2P8AFFINEQB $0x00, Z14, Z13, Z16
 	VPXORD         Z16, Z11, Z11
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            sum6_128source
 
 sum6_128store:
 	TESTQ     R15, R15
@@ -8023,8 +7857,6 @@ sum6_128store:
 
 sum6_128turn:
 	ADDQ $0x00000080, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -8054,15 +7886,14 @@ sum6_64step:
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z4
 	VPBROADCASTQ   32(R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
 	CMPQ           R11, R13
 	JEQ            sum6_64store
 	PCALIGN        $0x40
+	ADDQ           DX, R11
+	ADDQ           SI, R10
 
-sum6_64source:
-	LEAQ    (R11)(DX*1), CX
-	CMPQ    CX, R13
+sum6_64here:
+	CMPQ    R11, R13
 	JEQ     sum6_64last
 	PCALIGN $0x40
 
@@ -8099,12 +7930,11 @@ sum6_64pair:
 	VPTERNLOGD     $0x96, Z12, Z13, Z5
 	ADDQ           DX, R11
 	ADDQ           SI, R10
+	CMPQ           R11, R13
+	JEQ            sum6_64store
 	ADDQ           DX, R11
 	ADDQ           SI, R10
 	CMPQ           R11, R13
-	JEQ            sum6_64store
-	LEAQ           (R11)(DX*1), CX
-	CMPQ           CX, R13
 	JNE            sum6_64pair
 
 sum6_64last:
@@ -8126,10 +7956,6 @@ sum6_64last:
 	VPBROADCASTQ   32(R10), Z7
 	VGF2P8AFFINEQB $0x00, Z7, Z6, Z8
 	VPXORD         Z8, Z5, Z5
-	ADDQ           DX, R11
-	ADDQ           SI, R10
-	CMPQ           R11, R13
-	JNE            sum6_64source
 
 sum6_64store:
 	TESTQ     R15, R15
@@ -8150,8 +7976,6 @@ sum6_64store:
 
 sum6_64turn:
 	ADDQ $0x00000040, R8
-	SUBQ SI, R10
-	SUBQ DX, R11
 	NEGQ SI
 	NEGQ DX
 	XORQ R12, R13
@@ -8228,9 +8052,10 @@ sum6_128nextOnes:
 	JNE  sum6_128ones
 
 sum6_128noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum6_128source
+	JNE  sum6_128here
 	JMP  sum6_128store
 
 sum6_128park:
@@ -8290,9 +8115,10 @@ sum6_64nextOnes:
 	JNE  sum6_64ones
 
 sum6_64noOnes:
+	MOVQ 56(DI), R9
+	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
-	CMPQ R11, R13
-	JNE  sum6_64source
+	JNE  sum6_64here
 	JMP  sum6_64store
 
 sum6_64park:

@@ -22,8 +22,8 @@ var (
 	ahead        = reg.RBX // so far from offset is what is prefetched, but for a step
 	special      = reg.R9  // not 0 if parked sums are taken up, or if some coefficients are all 1
 	source       = reg.R11 // the header at hand, of the sources that have entries
-	end          = reg.R13 // behind the last one, in the direction of the step
-	turnEnd      = reg.R12 // its difference, by XOR, to the end in the other direction
+	last         = reg.R13 // the last one, in the direction of the step
+	turnLast     = reg.R12 // its difference, by XOR, to the last one in the other direction
 	sourceStride = reg.RDX // from a header to the next
 	entry        = reg.R10 // of the source at hand
 	entryStride  = reg.RSI
@@ -72,9 +72,10 @@ func writeDot(a *assembler, m multiplier) {
 	}
 	field(passSources, special)
 	headerOf(passOnes, source)
-	headerOf(passCount, end)
-	a.LEAQ(operand.Mem{Base: source, Disp: -header}, turnEnd)
-	a.XORQ(end, turnEnd)
+	headerOf(passCount, last)
+	a.SUBQ(operand.I8(header), last)
+	a.MOVQ(source, turnLast)
+	a.XORQ(last, turnLast)
 	a.MOVQ(operand.U32(header), sourceStride)
 	field(passEntries, entry)
 	field(passStart, start)
@@ -198,34 +199,34 @@ func (s *step) write(prefix string) {
 	s.JNE(ref("special"))
 	s.MOVQ(operand.Mem{Base: source}, data)
 	s.multiply(s, true)
-	s.next()
-	s.CMPQ(source, end)
+	s.CMPQ(source, last)
 	s.JEQ(ref("store"))
 
 	s.align()
 	s.Label(prefix + "source")
+	s.next()
+	s.Label(prefix + "here")
 	if s.pairs() {
-		s.LEAQ(operand.Mem{Base: source, Index: sourceStride, Scale: 1}, scratch)
-		s.CMPQ(scratch, end)
+		s.CMPQ(source, last)
 		s.JEQ(ref("last"))
 		s.align()
 		s.Label(prefix + "pair")
 		s.MOVQ(operand.Mem{Base: source}, data)
 		s.multiplyPair(s)
 		s.next()
-		s.next()
-		s.CMPQ(source, end)
+		s.CMPQ(source, last)
 		s.JEQ(ref("store"))
-		s.LEAQ(operand.Mem{Base: source, Index: sourceStride, Scale: 1}, scratch)
-		s.CMPQ(scratch, end)
+		s.next()
+		s.CMPQ(source, last)
 		s.JNE(ref("pair"))
 		s.Label(prefix + "last")
 	}
 	s.MOVQ(operand.Mem{Base: source}, data)
 	s.multiply(s, false)
-	s.next()
-	s.CMPQ(source, end)
-	s.JNE(ref("source"))
+	if !s.pairs() {
+		s.CMPQ(source, last)
+		s.JNE(ref("source"))
+	}
 
 	s.Label(prefix + "store")
 	s.TESTQ(park, park)
@@ -242,11 +243,9 @@ func (s *step) write(prefix string) {
 	if s.prefetches() {
 		s.ADDQ(operand.U32(s.size()), ahead)
 	}
-	s.SUBQ(entryStride, entry)
-	s.SUBQ(sourceStride, source)
 	s.NEGQ(entryStride)
 	s.NEGQ(sourceStride)
-	s.XORQ(turnEnd, end)
+	s.XORQ(turnLast, last)
 }
 
 // writeSpecial writes how sums begin otherwise, and how they are parked.
@@ -293,9 +292,10 @@ func (s *step) writeSpecial(prefix string) {
 	s.DECQ(onesLeft)
 	s.JNE(ref("ones"))
 	s.Label(prefix + "noOnes")
+	s.MOVQ(s.field(passOnes), special)
+	s.CMPQ(special, s.field(passCount))
 	s.MOVQ(operand.U32(1), special)
-	s.CMPQ(source, end)
-	s.JNE(ref("source"))
+	s.JNE(ref("here"))
 	s.JMP(ref("store"))
 
 	s.Label(prefix + "park")
