@@ -105,7 +105,10 @@ func (t *Tables) encodeBy(w walk, outputs, sources [][]byte) {
 
 // run makes the outputs of a group, the bytes from..to, by a pass over all sources.
 func (t *Tables) run(g *group, w walk, outputs, sources [][]byte, from, to int) {
-	p := pass{outputs: outputs, sources: sources, entries: pointer(g.entries), ones: g.ones, sum: g.sum, ahead: w.ahead}
+	p := pass{
+		outputs: outputs, ones: headers{&sources[g.turn], g.ones}, sources: headers{&sources[g.others], g.sources - g.ones},
+		entries: pointer(g.entries), sum: g.sum, ahead: w.ahead,
+	}
 	for ; from < to; from += g.call {
 		dotWith(t.kernel, &p, from, min(from+g.call, to))
 	}
@@ -140,8 +143,8 @@ func (t *Tables) runParts(g *group, w walk, outputs, sources [][]byte, from, to 
 		for i := first; i < last; i++ {
 			selected[i-first] = sources[g.column(i)]
 		}
-		p.sources = selected[:last-first]
-		p.ones = min(max(g.ones-first, 0), last-first)
+		ones := min(max(g.ones-first, 0), last-first)
+		p.ones, p.sources = headers{&selected[0], ones}, headers{&selected[ones%maxPart], last - first - ones}
 		p.entries = pointer(g.entries[max(first-g.ones, 0)*(g.count-g.sum)*t.form.size:])
 		for at := from; at < to; at += call {
 			p.start, p.park = nil, nil

@@ -19,16 +19,25 @@ type entry [32]byte
 
 // A pass goes over the sources once and makes a few outputs. Kernels in assembly know where the fields lie.
 type pass struct {
-	outputs, sources [][]byte
-	entries          *byte // source by source, for those that have any
-	ones             int   // so many sources come first whose coefficients are all 1; they have no entries
-	sum              int   // 1 if all coefficients of the first output are 1; it has no entries
+	outputs [][]byte
+	ones    headers // the sources whose coefficients are all 1, which have no entries,
+	sources headers // and the others
+	entries *byte   // source by source
+	sum     int     // 1 if all coefficients of the first output are 1; it has no entries
 	// The sums of sources that an earlier pass has parked, if there was one, and where to park sums instead of writing the
 	// outputs: 64 bytes of the first output, 64 of the second and so on, then the next 64 of the first, or as many each
 	// as a kernel's step has. They take no more room than the outputs do, rounded up to 64 bytes.
 	start, park *byte
 	ahead       int // so many bytes further than the next step is what kernels prefetch, where they do
 }
+
+// headers are some of a slice of shards, without what Go needs to take a part of one.
+type headers struct {
+	first *[]byte
+	count int
+}
+
+func (h headers) all() [][]byte { return unsafe.Slice(h.first, h.count) }
 
 // funcs are one kernel's operations. A call through a func value would make its caller's buffers escape to the heap. So the
 // table's functions serve tests and tools; production calls reach the same ones by the switches beside the table.

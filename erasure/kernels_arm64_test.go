@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/twogather/twogather/hwfeatures"
 	"github.com/twogather/twogather/internal/testkit"
@@ -83,8 +84,9 @@ func TestParking(t *testing.T) {
 					pa := pass{outputs: shards[7:], sum: sum}
 					begin := 0
 					for _, end := range cuts {
-						pa.sources = shards[begin:end]
-						pa.ones = min(max(ones-begin, 0), end-begin)
+						middle := min(max(ones, begin), end)
+						pa.ones = headers{unsafe.SliceData(shards[begin:]), middle - begin}
+						pa.sources = headers{unsafe.SliceData(shards[middle:]), end - middle}
 						var entries []byte
 						for j := max(begin, ones); j < end; j++ {
 							for o := sum; o < p; o++ {

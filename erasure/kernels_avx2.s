@@ -8,24 +8,20 @@
 // Requires: AVX, AVX2, MMX+
 TEXT ·dotAVX2(SB), $0-24
 	MOVQ    p+0(FP), DI
-	MOVQ    24(DI), R9
-	MOVQ    56(DI), CX
+	MOVQ    40(DI), R11
+	MOVQ    48(DI), CX
 	LEAQ    (CX)(CX*2), CX
-	LEAQ    (R9)(CX*8), R11
-	MOVQ    32(DI), CX
-	LEAQ    (CX)(CX*2), CX
-	LEAQ    (R9)(CX*8), R13
-	SUBQ    $+24, R13
+	LEAQ    -24(R11)(CX*8), R13
 	MOVQ    R11, R12
 	XORQ    R13, R12
 	MOVQ    $0x00000018, DX
-	MOVQ    48(DI), R10
+	MOVQ    56(DI), R10
 	MOVQ    72(DI), R14
 	MOVQ    80(DI), R15
 	MOVQ    from+8(FP), R8
 	MOVQ    88(DI), BX
 	ADDQ    R8, BX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	ORQ     R14, R9
 	VMOVDQU lowNibbles<>+0(SB), Y15
 
@@ -248,7 +244,7 @@ dot1_64next:
 
 dot1_128special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        dot1_128resume
 	MOVQ       (CX), AX
@@ -284,9 +280,8 @@ dot1_128nextOnes:
 	JNE  dot1_128ones
 
 dot1_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot1_128here
 	JMP  dot1_128store
 
@@ -300,7 +295,7 @@ dot1_128park:
 
 dot1_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        dot1_64resume
 	MOVQ       (CX), AX
@@ -328,9 +323,8 @@ dot1_64nextOnes:
 	JNE  dot1_64ones
 
 dot1_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot1_64here
 	JMP  dot1_64store
 
@@ -592,7 +586,7 @@ dot2_64next:
 
 dot2_128special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        dot2_128resume
 	MOVQ       (CX), AX
@@ -644,9 +638,8 @@ dot2_128nextOnes:
 	JNE  dot2_128ones
 
 dot2_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot2_128here
 	JMP  dot2_128store
 
@@ -664,7 +657,7 @@ dot2_128park:
 
 dot2_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        dot2_64resume
 	MOVQ       (CX), AX
@@ -700,9 +693,8 @@ dot2_64nextOnes:
 	JNE  dot2_64ones
 
 dot2_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot2_64here
 	JMP  dot2_64store
 
@@ -841,7 +833,7 @@ dot3_64next:
 
 dot3_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        dot3_64resume
 	MOVQ       (CX), AX
@@ -883,9 +875,8 @@ dot3_64nextOnes:
 	JNE  dot3_64ones
 
 dot3_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot3_64here
 	JMP  dot3_64store
 
@@ -1049,7 +1040,7 @@ dot4_64next:
 
 dot4_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        dot4_64resume
 	MOVQ       (CX), AX
@@ -1097,9 +1088,8 @@ dot4_64nextOnes:
 	JNE  dot4_64ones
 
 dot4_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot4_64here
 	JMP  dot4_64store
 
@@ -1286,7 +1276,7 @@ dot5_64next:
 
 dot5_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        dot5_64resume
 	MOVQ       (CX), AX
@@ -1340,9 +1330,8 @@ dot5_64nextOnes:
 	JNE  dot5_64ones
 
 dot5_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot5_64here
 	JMP  dot5_64store
 
@@ -1554,7 +1543,7 @@ dot6_64next:
 
 dot6_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        dot6_64resume
 	MOVQ       (CX), AX
@@ -1614,9 +1603,8 @@ dot6_64nextOnes:
 	JNE  dot6_64ones
 
 dot6_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot6_64here
 	JMP  dot6_64store
 
@@ -1850,7 +1838,7 @@ sum2_64next:
 
 sum2_128special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        sum2_128resume
 	MOVQ       (CX), AX
@@ -1902,9 +1890,8 @@ sum2_128nextOnes:
 	JNE  sum2_128ones
 
 sum2_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum2_128here
 	JMP  sum2_128store
 
@@ -1922,7 +1909,7 @@ sum2_128park:
 
 sum2_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        sum2_64resume
 	MOVQ       (CX), AX
@@ -1958,9 +1945,8 @@ sum2_64nextOnes:
 	JNE  sum2_64ones
 
 sum2_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum2_64here
 	JMP  sum2_64store
 
@@ -2085,7 +2071,7 @@ sum3_64next:
 
 sum3_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        sum3_64resume
 	MOVQ       (CX), AX
@@ -2127,9 +2113,8 @@ sum3_64nextOnes:
 	JNE  sum3_64ones
 
 sum3_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum3_64here
 	JMP  sum3_64store
 
@@ -2279,7 +2264,7 @@ sum4_64next:
 
 sum4_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        sum4_64resume
 	MOVQ       (CX), AX
@@ -2327,9 +2312,8 @@ sum4_64nextOnes:
 	JNE  sum4_64ones
 
 sum4_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum4_64here
 	JMP  sum4_64store
 
@@ -2502,7 +2486,7 @@ sum5_64next:
 
 sum5_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        sum5_64resume
 	MOVQ       (CX), AX
@@ -2556,9 +2540,8 @@ sum5_64nextOnes:
 	JNE  sum5_64ones
 
 sum5_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum5_64here
 	JMP  sum5_64store
 
@@ -2756,7 +2739,7 @@ sum6_64next:
 
 sum6_64special:
 	MOVQ       24(DI), CX
-	MOVQ       56(DI), R9
+	MOVQ       32(DI), R9
 	TESTQ      R14, R14
 	JNE        sum6_64resume
 	MOVQ       (CX), AX
@@ -2816,9 +2799,8 @@ sum6_64nextOnes:
 	JNE  sum6_64ones
 
 sum6_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum6_64here
 	JMP  sum6_64store
 
@@ -3456,22 +3438,18 @@ GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 // Requires: AVX, AVX2, GFNI
 TEXT ·dotGFNI(SB), $0-24
 	MOVQ p+0(FP), DI
-	MOVQ 24(DI), R9
-	MOVQ 56(DI), CX
+	MOVQ 40(DI), R11
+	MOVQ 48(DI), CX
 	LEAQ (CX)(CX*2), CX
-	LEAQ (R9)(CX*8), R11
-	MOVQ 32(DI), CX
-	LEAQ (CX)(CX*2), CX
-	LEAQ (R9)(CX*8), R13
-	SUBQ $+24, R13
+	LEAQ -24(R11)(CX*8), R13
 	MOVQ R11, R12
 	XORQ R13, R12
 	MOVQ $0x00000018, DX
-	MOVQ 48(DI), R10
+	MOVQ 56(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ from+8(FP), R8
-	MOVQ 56(DI), R9
+	MOVQ 32(DI), R9
 	ORQ  R14, R9
 
 	// By the number of outputs
@@ -3625,7 +3603,7 @@ dot1_64next:
 
 dot1_128special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     dot1_128resume
 	MOVQ    (CX), AX
@@ -3657,9 +3635,8 @@ dot1_128nextOnes:
 	JNE  dot1_128ones
 
 dot1_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot1_128here
 	JMP  dot1_128store
 
@@ -3673,7 +3650,7 @@ dot1_128park:
 
 dot1_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     dot1_64resume
 	MOVQ    (CX), AX
@@ -3699,9 +3676,8 @@ dot1_64nextOnes:
 	JNE  dot1_64ones
 
 dot1_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot1_64here
 	JMP  dot1_64store
 
@@ -3861,7 +3837,7 @@ dot2_64next:
 
 dot2_128special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     dot2_128resume
 	MOVQ    (CX), AX
@@ -3909,9 +3885,8 @@ dot2_128nextOnes:
 	JNE  dot2_128ones
 
 dot2_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot2_128here
 	JMP  dot2_128store
 
@@ -3929,7 +3904,7 @@ dot2_128park:
 
 dot2_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     dot2_64resume
 	MOVQ    (CX), AX
@@ -3963,9 +3938,8 @@ dot2_64nextOnes:
 	JNE  dot2_64ones
 
 dot2_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot2_64here
 	JMP  dot2_64store
 
@@ -4057,7 +4031,7 @@ dot3_64next:
 
 dot3_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     dot3_64resume
 	MOVQ    (CX), AX
@@ -4097,9 +4071,8 @@ dot3_64nextOnes:
 	JNE  dot3_64ones
 
 dot3_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot3_64here
 	JMP  dot3_64store
 
@@ -4202,7 +4175,7 @@ dot4_64next:
 
 dot4_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     dot4_64resume
 	MOVQ    (CX), AX
@@ -4248,9 +4221,8 @@ dot4_64nextOnes:
 	JNE  dot4_64ones
 
 dot4_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot4_64here
 	JMP  dot4_64store
 
@@ -4364,7 +4336,7 @@ dot5_64next:
 
 dot5_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     dot5_64resume
 	MOVQ    (CX), AX
@@ -4416,9 +4388,8 @@ dot5_64nextOnes:
 	JNE  dot5_64ones
 
 dot5_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot5_64here
 	JMP  dot5_64store
 
@@ -4543,7 +4514,7 @@ dot6_64next:
 
 dot6_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     dot6_64resume
 	MOVQ    (CX), AX
@@ -4601,9 +4572,8 @@ dot6_64nextOnes:
 	JNE  dot6_64ones
 
 dot6_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot6_64here
 	JMP  dot6_64store
 
@@ -4767,7 +4737,7 @@ sum2_64next:
 
 sum2_128special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     sum2_128resume
 	MOVQ    (CX), AX
@@ -4815,9 +4785,8 @@ sum2_128nextOnes:
 	JNE  sum2_128ones
 
 sum2_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum2_128here
 	JMP  sum2_128store
 
@@ -4835,7 +4804,7 @@ sum2_128park:
 
 sum2_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     sum2_64resume
 	MOVQ    (CX), AX
@@ -4869,9 +4838,8 @@ sum2_64nextOnes:
 	JNE  sum2_64ones
 
 sum2_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum2_64here
 	JMP  sum2_64store
 
@@ -4961,7 +4929,7 @@ sum3_64next:
 
 sum3_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     sum3_64resume
 	MOVQ    (CX), AX
@@ -5001,9 +4969,8 @@ sum3_64nextOnes:
 	JNE  sum3_64ones
 
 sum3_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum3_64here
 	JMP  sum3_64store
 
@@ -5104,7 +5071,7 @@ sum4_64next:
 
 sum4_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     sum4_64resume
 	MOVQ    (CX), AX
@@ -5150,9 +5117,8 @@ sum4_64nextOnes:
 	JNE  sum4_64ones
 
 sum4_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum4_64here
 	JMP  sum4_64store
 
@@ -5264,7 +5230,7 @@ sum5_64next:
 
 sum5_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     sum5_64resume
 	MOVQ    (CX), AX
@@ -5316,9 +5282,8 @@ sum5_64nextOnes:
 	JNE  sum5_64ones
 
 sum5_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum5_64here
 	JMP  sum5_64store
 
@@ -5441,7 +5406,7 @@ sum6_64next:
 
 sum6_64special:
 	MOVQ    24(DI), CX
-	MOVQ    56(DI), R9
+	MOVQ    32(DI), R9
 	TESTQ   R14, R14
 	JNE     sum6_64resume
 	MOVQ    (CX), AX
@@ -5499,9 +5464,8 @@ sum6_64nextOnes:
 	JNE  sum6_64ones
 
 sum6_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum6_64here
 	JMP  sum6_64store
 

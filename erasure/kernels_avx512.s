@@ -8,22 +8,18 @@
 // Requires: AVX, AVX512BW, AVX512F
 TEXT ·dotAVX512(SB), $0-24
 	MOVQ      p+0(FP), DI
-	MOVQ      24(DI), R9
-	MOVQ      56(DI), CX
+	MOVQ      40(DI), R11
+	MOVQ      48(DI), CX
 	LEAQ      (CX)(CX*2), CX
-	LEAQ      (R9)(CX*8), R11
-	MOVQ      32(DI), CX
-	LEAQ      (CX)(CX*2), CX
-	LEAQ      (R9)(CX*8), R13
-	SUBQ      $+24, R13
+	LEAQ      -24(R11)(CX*8), R13
 	MOVQ      R11, R12
 	XORQ      R13, R12
 	MOVQ      $0x00000018, DX
-	MOVQ      48(DI), R10
+	MOVQ      56(DI), R10
 	MOVQ      72(DI), R14
 	MOVQ      80(DI), R15
 	MOVQ      from+8(FP), R8
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	ORQ       R14, R9
 	VMOVDQU64 lowNibbles<>+0(SB), Z31
 
@@ -195,7 +191,7 @@ dot1_64next:
 
 dot1_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot1_128resume
 	MOVQ      (CX), AX
@@ -221,9 +217,8 @@ dot1_128nextOnes:
 	JNE  dot1_128ones
 
 dot1_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot1_128here
 	JMP  dot1_128store
 
@@ -235,7 +230,7 @@ dot1_128park:
 
 dot1_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot1_64resume
 	MOVQ      (CX), AX
@@ -258,9 +253,8 @@ dot1_64nextOnes:
 	JNE  dot1_64ones
 
 dot1_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot1_64here
 	JMP  dot1_64store
 
@@ -441,7 +435,7 @@ dot2_64next:
 
 dot2_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot2_128resume
 	MOVQ      (CX), AX
@@ -475,9 +469,8 @@ dot2_128nextOnes:
 	JNE  dot2_128ones
 
 dot2_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot2_128here
 	JMP  dot2_128store
 
@@ -491,7 +484,7 @@ dot2_128park:
 
 dot2_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot2_64resume
 	MOVQ      (CX), AX
@@ -518,9 +511,8 @@ dot2_64nextOnes:
 	JNE  dot2_64ones
 
 dot2_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot2_64here
 	JMP  dot2_64store
 
@@ -733,7 +725,7 @@ dot3_64next:
 
 dot3_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot3_128resume
 	MOVQ      (CX), AX
@@ -773,9 +765,8 @@ dot3_128nextOnes:
 	JNE  dot3_128ones
 
 dot3_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot3_128here
 	JMP  dot3_128store
 
@@ -791,7 +782,7 @@ dot3_128park:
 
 dot3_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot3_64resume
 	MOVQ      (CX), AX
@@ -821,9 +812,8 @@ dot3_64nextOnes:
 	JNE  dot3_64ones
 
 dot3_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot3_64here
 	JMP  dot3_64store
 
@@ -1068,7 +1058,7 @@ dot4_64next:
 
 dot4_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot4_128resume
 	MOVQ      (CX), AX
@@ -1114,9 +1104,8 @@ dot4_128nextOnes:
 	JNE  dot4_128ones
 
 dot4_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot4_128here
 	JMP  dot4_128store
 
@@ -1134,7 +1123,7 @@ dot4_128park:
 
 dot4_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot4_64resume
 	MOVQ      (CX), AX
@@ -1167,9 +1156,8 @@ dot4_64nextOnes:
 	JNE  dot4_64ones
 
 dot4_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot4_64here
 	JMP  dot4_64store
 
@@ -1446,7 +1434,7 @@ dot5_64next:
 
 dot5_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot5_128resume
 	MOVQ      (CX), AX
@@ -1498,9 +1486,8 @@ dot5_128nextOnes:
 	JNE  dot5_128ones
 
 dot5_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot5_128here
 	JMP  dot5_128store
 
@@ -1520,7 +1507,7 @@ dot5_128park:
 
 dot5_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot5_64resume
 	MOVQ      (CX), AX
@@ -1556,9 +1543,8 @@ dot5_64nextOnes:
 	JNE  dot5_64ones
 
 dot5_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot5_64here
 	JMP  dot5_64store
 
@@ -1867,7 +1853,7 @@ dot6_64next:
 
 dot6_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot6_128resume
 	MOVQ      (CX), AX
@@ -1925,9 +1911,8 @@ dot6_128nextOnes:
 	JNE  dot6_128ones
 
 dot6_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot6_128here
 	JMP  dot6_128store
 
@@ -1949,7 +1934,7 @@ dot6_128park:
 
 dot6_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot6_64resume
 	MOVQ      (CX), AX
@@ -1988,9 +1973,8 @@ dot6_64nextOnes:
 	JNE  dot6_64ones
 
 dot6_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot6_64here
 	JMP  dot6_64store
 
@@ -2156,7 +2140,7 @@ sum2_64next:
 
 sum2_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum2_128resume
 	MOVQ      (CX), AX
@@ -2190,9 +2174,8 @@ sum2_128nextOnes:
 	JNE  sum2_128ones
 
 sum2_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum2_128here
 	JMP  sum2_128store
 
@@ -2206,7 +2189,7 @@ sum2_128park:
 
 sum2_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum2_64resume
 	MOVQ      (CX), AX
@@ -2233,9 +2216,8 @@ sum2_64nextOnes:
 	JNE  sum2_64ones
 
 sum2_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum2_64here
 	JMP  sum2_64store
 
@@ -2428,7 +2410,7 @@ sum3_64next:
 
 sum3_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum3_128resume
 	MOVQ      (CX), AX
@@ -2468,9 +2450,8 @@ sum3_128nextOnes:
 	JNE  sum3_128ones
 
 sum3_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum3_128here
 	JMP  sum3_128store
 
@@ -2486,7 +2467,7 @@ sum3_128park:
 
 sum3_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum3_64resume
 	MOVQ      (CX), AX
@@ -2516,9 +2497,8 @@ sum3_64nextOnes:
 	JNE  sum3_64ones
 
 sum3_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum3_64here
 	JMP  sum3_64store
 
@@ -2743,7 +2723,7 @@ sum4_64next:
 
 sum4_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum4_128resume
 	MOVQ      (CX), AX
@@ -2789,9 +2769,8 @@ sum4_128nextOnes:
 	JNE  sum4_128ones
 
 sum4_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum4_128here
 	JMP  sum4_128store
 
@@ -2809,7 +2788,7 @@ sum4_128park:
 
 sum4_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum4_64resume
 	MOVQ      (CX), AX
@@ -2842,9 +2821,8 @@ sum4_64nextOnes:
 	JNE  sum4_64ones
 
 sum4_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum4_64here
 	JMP  sum4_64store
 
@@ -3101,7 +3079,7 @@ sum5_64next:
 
 sum5_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum5_128resume
 	MOVQ      (CX), AX
@@ -3153,9 +3131,8 @@ sum5_128nextOnes:
 	JNE  sum5_128ones
 
 sum5_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum5_128here
 	JMP  sum5_128store
 
@@ -3175,7 +3152,7 @@ sum5_128park:
 
 sum5_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum5_64resume
 	MOVQ      (CX), AX
@@ -3211,9 +3188,8 @@ sum5_64nextOnes:
 	JNE  sum5_64ones
 
 sum5_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum5_64here
 	JMP  sum5_64store
 
@@ -3502,7 +3478,7 @@ sum6_64next:
 
 sum6_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum6_128resume
 	MOVQ      (CX), AX
@@ -3560,9 +3536,8 @@ sum6_128nextOnes:
 	JNE  sum6_128ones
 
 sum6_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum6_128here
 	JMP  sum6_128store
 
@@ -3584,7 +3559,7 @@ sum6_128park:
 
 sum6_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum6_64resume
 	MOVQ      (CX), AX
@@ -3623,9 +3598,8 @@ sum6_64nextOnes:
 	JNE  sum6_64ones
 
 sum6_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum6_64here
 	JMP  sum6_64store
 
@@ -4332,22 +4306,18 @@ GLOBL lastBytes<>(SB), RODATA|NOPTR, $128
 // Requires: AVX, AVX512F, GFNI
 TEXT ·dotGFNI512(SB), $0-24
 	MOVQ p+0(FP), DI
-	MOVQ 24(DI), R9
-	MOVQ 56(DI), CX
+	MOVQ 40(DI), R11
+	MOVQ 48(DI), CX
 	LEAQ (CX)(CX*2), CX
-	LEAQ (R9)(CX*8), R11
-	MOVQ 32(DI), CX
-	LEAQ (CX)(CX*2), CX
-	LEAQ (R9)(CX*8), R13
-	SUBQ $+24, R13
+	LEAQ -24(R11)(CX*8), R13
 	MOVQ R11, R12
 	XORQ R13, R12
 	MOVQ $0x00000018, DX
-	MOVQ 48(DI), R10
+	MOVQ 56(DI), R10
 	MOVQ 72(DI), R14
 	MOVQ 80(DI), R15
 	MOVQ from+8(FP), R8
-	MOVQ 56(DI), R9
+	MOVQ 32(DI), R9
 	ORQ  R14, R9
 
 	// By the number of outputs
@@ -4532,7 +4502,7 @@ dot1_64next:
 
 dot1_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot1_128resume
 	MOVQ      (CX), AX
@@ -4558,9 +4528,8 @@ dot1_128nextOnes:
 	JNE  dot1_128ones
 
 dot1_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot1_128here
 	JMP  dot1_128store
 
@@ -4572,7 +4541,7 @@ dot1_128park:
 
 dot1_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot1_64resume
 	MOVQ      (CX), AX
@@ -4595,9 +4564,8 @@ dot1_64nextOnes:
 	JNE  dot1_64ones
 
 dot1_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot1_64here
 	JMP  dot1_64store
 
@@ -4792,7 +4760,7 @@ dot2_64next:
 
 dot2_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot2_128resume
 	MOVQ      (CX), AX
@@ -4826,9 +4794,8 @@ dot2_128nextOnes:
 	JNE  dot2_128ones
 
 dot2_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot2_128here
 	JMP  dot2_128store
 
@@ -4842,7 +4809,7 @@ dot2_128park:
 
 dot2_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot2_64resume
 	MOVQ      (CX), AX
@@ -4869,9 +4836,8 @@ dot2_64nextOnes:
 	JNE  dot2_64ones
 
 dot2_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot2_64here
 	JMP  dot2_64store
 
@@ -5098,7 +5064,7 @@ dot3_64next:
 
 dot3_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot3_128resume
 	MOVQ      (CX), AX
@@ -5138,9 +5104,8 @@ dot3_128nextOnes:
 	JNE  dot3_128ones
 
 dot3_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot3_128here
 	JMP  dot3_128store
 
@@ -5156,7 +5121,7 @@ dot3_128park:
 
 dot3_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot3_64resume
 	MOVQ      (CX), AX
@@ -5186,9 +5151,8 @@ dot3_64nextOnes:
 	JNE  dot3_64ones
 
 dot3_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot3_64here
 	JMP  dot3_64store
 
@@ -5447,7 +5411,7 @@ dot4_64next:
 
 dot4_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot4_128resume
 	MOVQ      (CX), AX
@@ -5493,9 +5457,8 @@ dot4_128nextOnes:
 	JNE  dot4_128ones
 
 dot4_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot4_128here
 	JMP  dot4_128store
 
@@ -5513,7 +5476,7 @@ dot4_128park:
 
 dot4_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot4_64resume
 	MOVQ      (CX), AX
@@ -5546,9 +5509,8 @@ dot4_64nextOnes:
 	JNE  dot4_64ones
 
 dot4_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot4_64here
 	JMP  dot4_64store
 
@@ -5839,7 +5801,7 @@ dot5_64next:
 
 dot5_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot5_128resume
 	MOVQ      (CX), AX
@@ -5891,9 +5853,8 @@ dot5_128nextOnes:
 	JNE  dot5_128ones
 
 dot5_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot5_128here
 	JMP  dot5_128store
 
@@ -5913,7 +5874,7 @@ dot5_128park:
 
 dot5_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot5_64resume
 	MOVQ      (CX), AX
@@ -5949,9 +5910,8 @@ dot5_64nextOnes:
 	JNE  dot5_64ones
 
 dot5_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot5_64here
 	JMP  dot5_64store
 
@@ -6274,7 +6234,7 @@ dot6_64next:
 
 dot6_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot6_128resume
 	MOVQ      (CX), AX
@@ -6332,9 +6292,8 @@ dot6_128nextOnes:
 	JNE  dot6_128ones
 
 dot6_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot6_128here
 	JMP  dot6_128store
 
@@ -6356,7 +6315,7 @@ dot6_128park:
 
 dot6_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       dot6_64resume
 	MOVQ      (CX), AX
@@ -6395,9 +6354,8 @@ dot6_64nextOnes:
 	JNE  dot6_64ones
 
 dot6_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  dot6_64here
 	JMP  dot6_64store
 
@@ -6580,7 +6538,7 @@ sum2_64next:
 
 sum2_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum2_128resume
 	MOVQ      (CX), AX
@@ -6614,9 +6572,8 @@ sum2_128nextOnes:
 	JNE  sum2_128ones
 
 sum2_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum2_128here
 	JMP  sum2_128store
 
@@ -6630,7 +6587,7 @@ sum2_128park:
 
 sum2_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum2_64resume
 	MOVQ      (CX), AX
@@ -6657,9 +6614,8 @@ sum2_64nextOnes:
 	JNE  sum2_64ones
 
 sum2_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum2_64here
 	JMP  sum2_64store
 
@@ -6869,7 +6825,7 @@ sum3_64next:
 
 sum3_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum3_128resume
 	MOVQ      (CX), AX
@@ -6909,9 +6865,8 @@ sum3_128nextOnes:
 	JNE  sum3_128ones
 
 sum3_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum3_128here
 	JMP  sum3_128store
 
@@ -6927,7 +6882,7 @@ sum3_128park:
 
 sum3_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum3_64resume
 	MOVQ      (CX), AX
@@ -6957,9 +6912,8 @@ sum3_64nextOnes:
 	JNE  sum3_64ones
 
 sum3_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum3_64here
 	JMP  sum3_64store
 
@@ -7201,7 +7155,7 @@ sum4_64next:
 
 sum4_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum4_128resume
 	MOVQ      (CX), AX
@@ -7247,9 +7201,8 @@ sum4_128nextOnes:
 	JNE  sum4_128ones
 
 sum4_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum4_128here
 	JMP  sum4_128store
 
@@ -7267,7 +7220,7 @@ sum4_128park:
 
 sum4_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum4_64resume
 	MOVQ      (CX), AX
@@ -7300,9 +7253,8 @@ sum4_64nextOnes:
 	JNE  sum4_64ones
 
 sum4_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum4_64here
 	JMP  sum4_64store
 
@@ -7576,7 +7528,7 @@ sum5_64next:
 
 sum5_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum5_128resume
 	MOVQ      (CX), AX
@@ -7628,9 +7580,8 @@ sum5_128nextOnes:
 	JNE  sum5_128ones
 
 sum5_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum5_128here
 	JMP  sum5_128store
 
@@ -7650,7 +7601,7 @@ sum5_128park:
 
 sum5_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum5_64resume
 	MOVQ      (CX), AX
@@ -7686,9 +7637,8 @@ sum5_64nextOnes:
 	JNE  sum5_64ones
 
 sum5_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum5_64here
 	JMP  sum5_64store
 
@@ -7994,7 +7944,7 @@ sum6_64next:
 
 sum6_128special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum6_128resume
 	MOVQ      (CX), AX
@@ -8052,9 +8002,8 @@ sum6_128nextOnes:
 	JNE  sum6_128ones
 
 sum6_128noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum6_128here
 	JMP  sum6_128store
 
@@ -8076,7 +8025,7 @@ sum6_128park:
 
 sum6_64special:
 	MOVQ      24(DI), CX
-	MOVQ      56(DI), R9
+	MOVQ      32(DI), R9
 	TESTQ     R14, R14
 	JNE       sum6_64resume
 	MOVQ      (CX), AX
@@ -8115,9 +8064,8 @@ sum6_64nextOnes:
 	JNE  sum6_64ones
 
 sum6_64noOnes:
-	MOVQ 56(DI), R9
-	CMPQ R9, 32(DI)
 	MOVQ $0x00000001, R9
+	CMPQ 48(DI), $0x00
 	JNE  sum6_64here
 	JMP  sum6_64store
 

@@ -13,23 +13,31 @@ const genericBlock = 4096
 func dotGeneric(p *pass, first, last int) {
 	rows := products()
 	dense := len(p.outputs) - p.sum // entries of a source
-	entries := unsafe.Slice(p.entries, dense*(len(p.sources)-p.ones))
+	entries := unsafe.Slice(p.entries, dense*p.sources.count)
 	for from := first; from < last; from += genericBlock {
 		to := min(from+genericBlock, last)
 		for i, out := range p.outputs {
 			out = out[from:to]
-			for j, source := range p.sources {
-				c := byte(1)
-				if j >= p.ones && i >= p.sum {
-					c = entries[(j-p.ones)*dense+i-p.sum]
-				}
+			first := p.start == nil
+			add := func(source []byte, c byte) {
 				switch source = source[from:to]; {
-				case j == 0 && p.start == nil:
+				case first:
 					multiply(out, source, &rows[c])
 				case c == 1:
 					subtle.XORBytes(out, out, source)
 				default:
 					multiplyAdd(out, source, &rows[c])
+				}
+				first = false
+			}
+			for _, source := range p.ones.all() {
+				add(source, 1)
+			}
+			for j, source := range p.sources.all() {
+				if i < p.sum {
+					add(source, 1)
+				} else {
+					add(source, entries[j*dense+i-p.sum])
 				}
 			}
 		}

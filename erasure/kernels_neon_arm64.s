@@ -12,14 +12,15 @@ GLOBL lastBytes<>(SB), 24, $32
 TEXT ·dotNEON(SB), 0, $0-24
 	MOVD   p+0(FP), R0
 	MOVD   (R0), R1
-	MOVD   24(R0), R2
-	MOVD   56(R0), R15
-	ADD    R15<<1, R15, R15
-	ADD    R15<<3, R2, R3
+	MOVD   24(R0), R16
 	MOVD   32(R0), R15
 	ADD    R15<<1, R15, R15
+	ADD    R15<<3, R16, R3
+	MOVD   40(R0), R2
+	MOVD   48(R0), R15
+	ADD    R15<<1, R15, R15
 	ADD    R15<<3, R2, R4
-	MOVD   48(R0), R5
+	MOVD   56(R0), R5
 	MOVD   72(R0), R11
 	MOVD   80(R0), R12
 	MOVD   from+8(FP), R6
@@ -59,11 +60,12 @@ dot1:
 	B      dot1Next
 
 dot1Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot1Resume
 	CMP    R3, R9
 	BLO    dot1FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V4.B16, V5.B16, V6.B16, V7.B16]
@@ -155,6 +157,7 @@ dot1Ones:
 	BLO    dot1Ones
 
 dot1NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot1Source
 	B      dot1Store
@@ -181,11 +184,12 @@ dot2:
 	B      dot2Next
 
 dot2Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot2Resume
 	CMP    R3, R9
 	BLO    dot2FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V8.B16, V9.B16, V10.B16, V11.B16]
@@ -319,6 +323,7 @@ dot2Ones:
 	BLO    dot2Ones
 
 dot2NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot2Source
 	B      dot2Store
@@ -346,11 +351,12 @@ dot3:
 	B      dot3Next
 
 dot3Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot3Resume
 	CMP    R3, R9
 	BLO    dot3FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V12.B16, V13.B16, V14.B16, V15.B16]
@@ -526,6 +532,7 @@ dot3Ones:
 	BLO    dot3Ones
 
 dot3NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot3Source
 	B      dot3Store
@@ -554,11 +561,12 @@ dot4:
 	B      dot4Next
 
 dot4Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot4Resume
 	CMP    R3, R9
 	BLO    dot4FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V16.B16, V17.B16, V18.B16, V19.B16]
@@ -776,6 +784,7 @@ dot4Ones:
 	BLO    dot4Ones
 
 dot4NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot4Source
 	B      dot4Store
@@ -805,11 +814,12 @@ dot5:
 	B      dot5Next
 
 dot5Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot5Resume
 	CMP    R3, R9
 	BLO    dot5FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V20.B16, V21.B16, V22.B16, V23.B16]
@@ -1069,6 +1079,7 @@ dot5Ones:
 	BLO    dot5Ones
 
 dot5NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot5Source
 	B      dot5Store
@@ -1099,11 +1110,12 @@ dot6:
 	B      dot6Next
 
 dot6Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot6Resume
 	CMP    R3, R9
 	BLO    dot6FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V12.B16, V13.B16]
@@ -1291,6 +1303,7 @@ dot6Ones:
 	BLO    dot6Ones
 
 dot6NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot6Source
 	B      dot6Store
@@ -1322,11 +1335,12 @@ sum2:
 	B      sum2Next
 
 sum2Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum2Resume
 	CMP    R3, R9
 	BLO    sum2FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V8.B16, V9.B16, V10.B16, V11.B16]
@@ -1438,6 +1452,7 @@ sum2Ones:
 	BLO    sum2Ones
 
 sum2NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum2Source
 	B      sum2Store
@@ -1465,11 +1480,12 @@ sum3:
 	B      sum3Next
 
 sum3Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum3Resume
 	CMP    R3, R9
 	BLO    sum3FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V12.B16, V13.B16, V14.B16, V15.B16]
@@ -1623,6 +1639,7 @@ sum3Ones:
 	BLO    sum3Ones
 
 sum3NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum3Source
 	B      sum3Store
@@ -1651,11 +1668,12 @@ sum4:
 	B      sum4Next
 
 sum4Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum4Resume
 	CMP    R3, R9
 	BLO    sum4FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V16.B16, V17.B16, V18.B16, V19.B16]
@@ -1851,6 +1869,7 @@ sum4Ones:
 	BLO    sum4Ones
 
 sum4NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum4Source
 	B      sum4Store
@@ -1880,11 +1899,12 @@ sum5:
 	B      sum5Next
 
 sum5Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum5Resume
 	CMP    R3, R9
 	BLO    sum5FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V20.B16, V21.B16, V22.B16, V23.B16]
@@ -2122,6 +2142,7 @@ sum5Ones:
 	BLO    sum5Ones
 
 sum5NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum5Source
 	B      sum5Store
@@ -2152,11 +2173,12 @@ sum6:
 	B      sum6Next
 
 sum6Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum6Resume
 	CMP    R3, R9
 	BLO    sum6FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	VLD1   (R13), [V12.B16, V13.B16]
@@ -2332,6 +2354,7 @@ sum6Ones:
 	BLO    sum6Ones
 
 sum6NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum6Source
 	B      sum6Store

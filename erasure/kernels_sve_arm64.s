@@ -6,14 +6,15 @@
 TEXT ·dotSVE(SB), 0, $0-24
 	MOVD   p+0(FP), R0
 	MOVD   (R0), R1
-	MOVD   24(R0), R2
-	MOVD   56(R0), R15
-	ADD    R15<<1, R15, R15
-	ADD    R15<<3, R2, R3
+	MOVD   24(R0), R16
 	MOVD   32(R0), R15
 	ADD    R15<<1, R15, R15
+	ADD    R15<<3, R16, R3
+	MOVD   40(R0), R2
+	MOVD   48(R0), R15
+	ADD    R15<<1, R15, R15
 	ADD    R15<<3, R2, R4
-	MOVD   48(R0), R5
+	MOVD   56(R0), R5
 	MOVD   72(R0), R11
 	MOVD   80(R0), R12
 	MOVD   from+8(FP), R6
@@ -56,11 +57,12 @@ dot1:
 	B      dot1Next
 
 dot1Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot1Resume
 	CMP    R3, R9
 	BLO    dot1FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1a4 // ld1b {z4.b}, p0/z, [x13, #0, mul vl]
@@ -175,6 +177,7 @@ dot1Ones:
 	BLO    dot1Ones
 
 dot1NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot1Source
 	B      dot1Store
@@ -197,11 +200,12 @@ dot1Next:
 
 dot1StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot1RestResume
 	CMP    R3, R9
 	BLO    dot1RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064141 // ld1b {z1.b}, p0/z, [x10, x6]
 	WORD   $0x042c9422 // lsr z2.b, z1.b, #4
@@ -257,6 +261,7 @@ dot1RestOnes:
 	BLO    dot1RestOnes
 
 dot1RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot1RestSource
 	B      dot1RestStore
@@ -281,11 +286,12 @@ dot2:
 	B      dot2Next
 
 dot2Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot2Resume
 	CMP    R3, R9
 	BLO    dot2FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1a8 // ld1b {z8.b}, p0/z, [x13, #0, mul vl]
@@ -451,6 +457,7 @@ dot2Ones:
 	BLO    dot2Ones
 
 dot2NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot2Source
 	B      dot2Store
@@ -478,11 +485,12 @@ dot2Next:
 
 dot2StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot2RestResume
 	CMP    R3, R9
 	BLO    dot2RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064142 // ld1b {z2.b}, p0/z, [x10, x6]
 	WORD   $0x042c9443 // lsr z3.b, z2.b, #4
@@ -555,6 +563,7 @@ dot2RestOnes:
 	BLO    dot2RestOnes
 
 dot2RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot2RestSource
 	B      dot2RestStore
@@ -581,11 +590,12 @@ dot3:
 	B      dot3Next
 
 dot3Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot3Resume
 	CMP    R3, R9
 	BLO    dot3FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1ac // ld1b {z12.b}, p0/z, [x13, #0, mul vl]
@@ -802,6 +812,7 @@ dot3Ones:
 	BLO    dot3Ones
 
 dot3NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot3Source
 	B      dot3Store
@@ -834,11 +845,12 @@ dot3Next:
 
 dot3StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot3RestResume
 	CMP    R3, R9
 	BLO    dot3RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064143 // ld1b {z3.b}, p0/z, [x10, x6]
 	WORD   $0x042c9464 // lsr z4.b, z3.b, #4
@@ -928,6 +940,7 @@ dot3RestOnes:
 	BLO    dot3RestOnes
 
 dot3RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot3RestSource
 	B      dot3RestStore
@@ -956,11 +969,12 @@ dot4:
 	B      dot4Next
 
 dot4Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot4Resume
 	CMP    R3, R9
 	BLO    dot4FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1b0 // ld1b {z16.b}, p0/z, [x13, #0, mul vl]
@@ -1228,6 +1242,7 @@ dot4Ones:
 	BLO    dot4Ones
 
 dot4NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot4Source
 	B      dot4Store
@@ -1265,11 +1280,12 @@ dot4Next:
 
 dot4StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot4RestResume
 	CMP    R3, R9
 	BLO    dot4RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064144 // ld1b {z4.b}, p0/z, [x10, x6]
 	WORD   $0x042c9485 // lsr z5.b, z4.b, #4
@@ -1376,6 +1392,7 @@ dot4RestOnes:
 	BLO    dot4RestOnes
 
 dot4RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot4RestSource
 	B      dot4RestStore
@@ -1406,11 +1423,12 @@ dot5:
 	B      dot5Next
 
 dot5Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot5Resume
 	CMP    R3, R9
 	BLO    dot5FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1b4 // ld1b {z20.b}, p0/z, [x13, #0, mul vl]
@@ -1731,6 +1749,7 @@ dot5Ones:
 	BLO    dot5Ones
 
 dot5NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot5Source
 	B      dot5Store
@@ -1773,11 +1792,12 @@ dot5Next:
 
 dot5StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot5RestResume
 	CMP    R3, R9
 	BLO    dot5RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064145 // ld1b {z5.b}, p0/z, [x10, x6]
 	WORD   $0x042c94a6 // lsr z6.b, z5.b, #4
@@ -1903,6 +1923,7 @@ dot5RestOnes:
 	BLO    dot5RestOnes
 
 dot5RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot5RestSource
 	B      dot5RestStore
@@ -1935,11 +1956,12 @@ dot6:
 	B      dot6Next
 
 dot6Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot6Resume
 	CMP    R3, R9
 	BLO    dot6FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1b2 // ld1b {z18.b}, p0/z, [x13, #0, mul vl]
@@ -2238,6 +2260,7 @@ dot6Ones:
 	BLO    dot6Ones
 
 dot6NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot6Source
 	B      dot6Store
@@ -2279,11 +2302,12 @@ dot6Next:
 
 dot6StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, dot6RestResume
 	CMP    R3, R9
 	BLO    dot6RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064146 // ld1b {z6.b}, p0/z, [x10, x6]
 	WORD   $0x042c94c7 // lsr z7.b, z6.b, #4
@@ -2426,6 +2450,7 @@ dot6RestOnes:
 	BLO    dot6RestOnes
 
 dot6RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    dot6RestSource
 	B      dot6RestStore
@@ -2460,11 +2485,12 @@ sum2:
 	B      sum2Next
 
 sum2Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum2Resume
 	CMP    R3, R9
 	BLO    sum2FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1a8 // ld1b {z8.b}, p0/z, [x13, #0, mul vl]
@@ -2606,6 +2632,7 @@ sum2Ones:
 	BLO    sum2Ones
 
 sum2NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum2Source
 	B      sum2Store
@@ -2633,11 +2660,12 @@ sum2Next:
 
 sum2StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum2RestResume
 	CMP    R3, R9
 	BLO    sum2RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064142 // ld1b {z2.b}, p0/z, [x10, x6]
 	WORD   $0x04623040 // mov z0.d, z2.d
@@ -2701,6 +2729,7 @@ sum2RestOnes:
 	BLO    sum2RestOnes
 
 sum2RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum2RestSource
 	B      sum2RestStore
@@ -2727,11 +2756,12 @@ sum3:
 	B      sum3Next
 
 sum3Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum3Resume
 	CMP    R3, R9
 	BLO    sum3FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1ac // ld1b {z12.b}, p0/z, [x13, #0, mul vl]
@@ -2924,6 +2954,7 @@ sum3Ones:
 	BLO    sum3Ones
 
 sum3NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum3Source
 	B      sum3Store
@@ -2956,11 +2987,12 @@ sum3Next:
 
 sum3StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum3RestResume
 	CMP    R3, R9
 	BLO    sum3RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064143 // ld1b {z3.b}, p0/z, [x10, x6]
 	WORD   $0x04633060 // mov z0.d, z3.d
@@ -3041,6 +3073,7 @@ sum3RestOnes:
 	BLO    sum3RestOnes
 
 sum3RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum3RestSource
 	B      sum3RestStore
@@ -3069,11 +3102,12 @@ sum4:
 	B      sum4Next
 
 sum4Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum4Resume
 	CMP    R3, R9
 	BLO    sum4FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1b0 // ld1b {z16.b}, p0/z, [x13, #0, mul vl]
@@ -3317,6 +3351,7 @@ sum4Ones:
 	BLO    sum4Ones
 
 sum4NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum4Source
 	B      sum4Store
@@ -3354,11 +3389,12 @@ sum4Next:
 
 sum4StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum4RestResume
 	CMP    R3, R9
 	BLO    sum4RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064144 // ld1b {z4.b}, p0/z, [x10, x6]
 	WORD   $0x04643080 // mov z0.d, z4.d
@@ -3456,6 +3492,7 @@ sum4RestOnes:
 	BLO    sum4RestOnes
 
 sum4RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum4RestSource
 	B      sum4RestStore
@@ -3486,11 +3523,12 @@ sum5:
 	B      sum5Next
 
 sum5Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum5Resume
 	CMP    R3, R9
 	BLO    sum5FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1b4 // ld1b {z20.b}, p0/z, [x13, #0, mul vl]
@@ -3785,6 +3823,7 @@ sum5Ones:
 	BLO    sum5Ones
 
 sum5NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum5Source
 	B      sum5Store
@@ -3827,11 +3866,12 @@ sum5Next:
 
 sum5StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum5RestResume
 	CMP    R3, R9
 	BLO    sum5RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064145 // ld1b {z5.b}, p0/z, [x10, x6]
 	WORD   $0x046530a0 // mov z0.d, z5.d
@@ -3946,6 +3986,7 @@ sum5RestOnes:
 	BLO    sum5RestOnes
 
 sum5RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum5RestSource
 	B      sum5RestStore
@@ -3978,11 +4019,12 @@ sum6:
 	B      sum6Next
 
 sum6Step:
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum6Resume
 	CMP    R3, R9
 	BLO    sum6FirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	ADD    R6, R10, R13
 	WORD   $0xa400a1b2 // ld1b {z18.b}, p0/z, [x13, #0, mul vl]
@@ -4262,6 +4304,7 @@ sum6Ones:
 	BLO    sum6Ones
 
 sum6NoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum6Source
 	B      sum6Store
@@ -4303,11 +4346,12 @@ sum6Next:
 
 sum6StepRest:
 	WORD   $0x2520800e // cntp x14, p0, p0.b
-	MOVD   R2, R9
+	MOVD   R16, R9
 	MOVD   R5, R8
 	CBNZ   R11, sum6RestResume
 	CMP    R3, R9
 	BLO    sum6RestFirstOnes
+	MOVD   R2, R9
 	MOVD.P 24(R9), R10
 	WORD   $0xa4064146 // ld1b {z6.b}, p0/z, [x10, x6]
 	WORD   $0x046630c0 // mov z0.d, z6.d
@@ -4441,6 +4485,7 @@ sum6RestOnes:
 	BLO    sum6RestOnes
 
 sum6RestNoOnes:
+	MOVD   R2, R9
 	CMP    R4, R9
 	BLO    sum6RestSource
 	B      sum6RestStore

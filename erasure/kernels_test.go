@@ -62,6 +62,16 @@ var matrixKinds = []struct {
 			return byte(2 + r.IntN(254))
 		})
 	}},
+	// The last columns of ones, as one of Backblaze's is for 17+3.
+	{"turned", func(r *rand.Rand, rows, columns int) [][]byte {
+		ones := 1 + r.IntN(2)
+		return newMatrix(rows, columns, func(i, j int) byte {
+			if j >= columns-ones {
+				return 1
+			}
+			return byte(2 + r.IntN(254))
+		})
+	}},
 	// Rows and columns of all sorts, in any order.
 	{"sparse", func(r *rand.Rand, rows, columns int) [][]byte {
 		of := []byte{0, 1, byte(2 + r.IntN(254)), byte(r.Uint32())}

@@ -30,9 +30,11 @@ type Tables struct {
 type group struct {
 	first, count int   // consecutive rows …
 	rows         []int // … or, if they are not, these
-	columns      []int // nil if they are all there and in order
 	sources      int   // how many columns
-	ones, sum    int   // as in pass
+	ones         int   // how many of them are first, whose coefficients are all 1
+	columns      []int // nil if they are all there and in order, but for a turn:
+	turn, others int   // where the ones and the others begin
+	sum          int   // as in pass
 	call         int   // so many bytes of each shard are in a kernel call, at most
 	entries      []byte
 }
@@ -89,7 +91,7 @@ func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 // column is the number of the group's source n.
 func (g *group) column(n int) int {
 	if g.columns == nil {
-		return n
+		return (g.turn + n) % g.sources
 	}
 	return g.columns[n]
 }
@@ -130,8 +132,14 @@ func (t *Tables) addGroup(rows ...int) {
 	}
 	g.sources = len(g.columns)
 	g.call = cut(g.count + g.sources)
-	if g.sources == t.columns && slices.IsSorted(g.columns) {
-		g.columns = nil
+	if g.sources == t.columns {
+		// The ones may be last in the matrix, as in 17+3 of Backblaze's.
+		switch turned := slices.Concat(g.columns[g.ones:], g.columns[:g.ones]); {
+		case slices.IsSorted(g.columns):
+			g.columns, g.others = nil, g.ones%g.sources
+		case slices.IsSorted(turned):
+			g.columns, g.turn = nil, t.columns-g.ones
+		}
 	}
 	t.groups = append(t.groups, g)
 }
@@ -243,15 +251,20 @@ func (t *Tables) check(outputs, sources [][]byte) error {
 // follow reports whether all shards have n bytes, at least one, and follow each other in memory, as those of one buffer do:
 // then nothing is wrong with them, which is seen at once.
 func follow(n int, sources, outputs [][]byte) bool {
-	end := uintptr(0)
-	for _, shards := range [...][][]byte{sources, outputs} {
-		for _, s := range shards {
-			begin := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
-			if len(s) != n || begin < end {
-				return false
-			}
-			end = begin + uintptr(n)
-		}
+	end, ok := followFrom(0, n, sources)
+	if ok {
+		_, ok = followFrom(end, n, outputs)
 	}
-	return n > 0
+	return ok && n > 0
+}
+
+func followFrom(end uintptr, n int, shards [][]byte) (uintptr, bool) {
+	for _, s := range shards {
+		begin := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
+		if len(s) != n || begin < end {
+			return 0, false
+		}
+		end = begin + uintptr(n)
+	}
+	return end, true
 }

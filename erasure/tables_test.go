@@ -25,9 +25,9 @@ import (
 // TestLayout holds the generator's offsets together with the Go types.
 func TestLayout(t *testing.T) {
 	var p pass
-	if unsafe.Offsetof(p.outputs) != 0 || unsafe.Offsetof(p.sources) != 24 || unsafe.Offsetof(p.entries) != 48 ||
-		unsafe.Offsetof(p.ones) != 56 || unsafe.Offsetof(p.sum) != 64 || unsafe.Offsetof(p.start) != 72 || unsafe.Offsetof(p.park) != 80 ||
-		unsafe.Offsetof(p.ahead) != 88 {
+	if unsafe.Offsetof(p.outputs) != 0 || unsafe.Offsetof(p.ones) != 24 || unsafe.Offsetof(p.sources) != 40 ||
+		unsafe.Offsetof(p.sources.count) != 8 || unsafe.Offsetof(p.entries) != 56 || unsafe.Offsetof(p.sum) != 64 ||
+		unsafe.Offsetof(p.start) != 72 || unsafe.Offsetof(p.park) != 80 || unsafe.Offsetof(p.ahead) != 88 {
 		if strconv.IntSize == 64 {
 			t.Error("the fields of pass do not lie where the assembly reads them")
 		}

@@ -14,7 +14,6 @@ const (
 	armPass       arm64.X = 0
 	armOutputs    arm64.X = 1 // headers
 	armSources    arm64.X = 2
-	armOnesEnd    arm64.X = 3 // of the headers of sources whose coefficients are all 1
 	armSourcesEnd arm64.X = 4
 	armEntries    arm64.X = 5
 	armAt, armTo  arm64.X = 6, 7
@@ -26,6 +25,8 @@ const (
 	armAddress    arm64.X = 13
 	armStride     arm64.X = 14 // bytes of each shard in a step of scalable vectors
 	armCount      arm64.X = 15
+	armOnes       arm64.X = 16 // headers of sources whose coefficients are all 1
+	armOnesEnd    arm64.X = 3
 )
 
 // Vector registers. Sums, and what goes with them, are in the first ones.
@@ -83,14 +84,14 @@ func (a *armAssembler) dot() {
 	a.Op("MOVD", "p+0(FP)", armPass)
 	field := func(at int, r arm64.X) { a.Op("MOVD", arm64.At(at, armPass), r) }
 	field(passOutputs, armOutputs)
-	field(passSources, armSources)
-	headerOf := func(count int, r arm64.X) {
+	headers := func(at, count int, from, end arm64.X) {
+		field(at, from)
 		field(count, armCount)
 		a.Op("ADD", fmt.Sprintf("%s<<1", armCount), armCount, armCount)
-		a.Op("ADD", fmt.Sprintf("%s<<3", armCount), armSources, r)
+		a.Op("ADD", fmt.Sprintf("%s<<3", armCount), from, end)
 	}
-	headerOf(passOnes, armOnesEnd)
-	headerOf(passCount, armSourcesEnd)
+	headers(passOnes, passOnesCount, armOnes, armOnesEnd)
+	headers(passSources, passSourceCount, armSources, armSourcesEnd)
 	field(passEntries, armEntries)
 	field(passStart, armStart)
 	field(passPark, armPark)
@@ -144,10 +145,11 @@ func (s *armStep) more(end arm64.X, to string) {
 
 func (s *armStep) write(prefix string) {
 	label := func(l string) string { return prefix + l }
-	s.Op("MOVD", armSources, armSource)
+	s.Op("MOVD", armOnes, armSource)
 	s.Op("MOVD", armEntries, armEntry)
 	s.Op("CBNZ", armStart, label("Resume"))
 	s.more(armOnesEnd, label("FirstOnes"))
+	s.Op("MOVD", armSources, armSource)
 	s.multiply(true)
 	s.Op("CMP", armSourcesEnd, armSource)
 	s.Op("BHS", label("Store"))
@@ -186,6 +188,7 @@ func (s *armStep) write(prefix string) {
 	}
 	s.more(armOnesEnd, label("Ones"))
 	s.Label(label("NoOnes"))
+	s.Op("MOVD", armSources, armSource)
 	s.more(armSourcesEnd, label("Source"))
 	s.Op("B", label("Store"))
 

@@ -23,10 +23,11 @@ type assembler struct {
 const (
 	passOutputs     = 0
 	passOutputCount = 8
-	passSources     = 24
-	passCount       = 32 // of the sources
-	passEntries     = 48
-	passOnes        = 56
+	passOnes        = 24
+	passOnesCount   = 32
+	passSources     = 40
+	passSourceCount = 48
+	passEntries     = 56
 	passSum         = 64
 	passStart       = 72
 	passPark        = 80

@@ -21,7 +21,7 @@ var (
 	offset       = reg.R8
 	ahead        = reg.RBX // so far from offset is what is prefetched, but for a step
 	special      = reg.R9  // not 0 if parked sums are taken up, or if some coefficients are all 1
-	source       = reg.R11 // the header at hand, of the sources that have entries
+	source       = reg.R11 // the header at hand, of a source that has entries
 	last         = reg.R13 // the last one, in the direction of the step
 	turnLast     = reg.R12 // its difference, by XOR, to the last one in the other direction
 	sourceStride = reg.RDX // from a header to the next
@@ -65,15 +65,10 @@ func writeDot(a *assembler, m multiplier) {
 	a.text(m.name(), "func(p *pass, from, to int)", m.name()+" does what dotGeneric does. "+m.doc())
 	a.Load(a.Param("p"), passPointer)
 	field := func(at int, r operand.Op) { a.MOVQ(operand.Mem{Base: passPointer, Disp: at}, r) }
-	headerOf := func(count int, r reg.Register) {
-		field(count, scratch)
-		a.LEAQ(operand.Mem{Base: scratch, Index: scratch, Scale: 2}, scratch)
-		a.LEAQ(operand.Mem{Base: special, Index: scratch, Scale: 8}, r)
-	}
-	field(passSources, special)
-	headerOf(passOnes, source)
-	headerOf(passCount, last)
-	a.SUBQ(operand.I8(header), last)
+	field(passSources, source)
+	field(passSourceCount, scratch)
+	a.LEAQ(operand.Mem{Base: scratch, Index: scratch, Scale: 2}, scratch)
+	a.LEAQ(operand.Mem{Base: source, Index: scratch, Scale: 8, Disp: -header}, last)
 	a.MOVQ(source, turnLast)
 	a.XORQ(last, turnLast)
 	a.MOVQ(operand.U32(header), sourceStride)
@@ -85,7 +80,7 @@ func writeDot(a *assembler, m multiplier) {
 		field(passAhead, ahead)
 		a.ADDQ(offset, ahead)
 	}
-	field(passOnes, special)
+	field(passOnesCount, special)
 	a.ORQ(start, special)
 	m.prepare(a)
 
@@ -253,8 +248,8 @@ func (s *step) writeSpecial(prefix string) {
 	ref := func(l string) operand.LabelRef { return operand.LabelRef(prefix + l) }
 	ones, onesLeft := scratch, special
 	s.Label(prefix + "special")
-	s.MOVQ(s.field(passSources), ones)
-	s.MOVQ(s.field(passOnes), onesLeft)
+	s.MOVQ(s.field(passOnes), ones)
+	s.MOVQ(s.field(passOnesCount), onesLeft)
 	s.TESTQ(start, start)
 	s.JNE(ref("resume"))
 	s.MOVQ(operand.Mem{Base: ones}, data)
@@ -292,9 +287,8 @@ func (s *step) writeSpecial(prefix string) {
 	s.DECQ(onesLeft)
 	s.JNE(ref("ones"))
 	s.Label(prefix + "noOnes")
-	s.MOVQ(s.field(passOnes), special)
-	s.CMPQ(special, s.field(passCount))
 	s.MOVQ(operand.U32(1), special)
+	s.CMPQ(s.field(passSourceCount), operand.U8(0))
 	s.JNE(ref("here"))
 	s.JMP(ref("store"))
 
