@@ -93,15 +93,14 @@ func (c *Codec) tiles(n, products int, f func(w *workspace, from, to int)) {
 
 // workers returns how many goroutines n times so many products are worth.
 func (c *Codec) workers(n, products int) int {
-	most := min(n/tileSize, int(int64(n)*int64(products)/share))
-	if most <= 1 || c.concurrency == 1 {
+	if n < 2*tileSize || c.concurrency == 1 {
 		return 1
 	}
-	most = min(most, runtime.GOMAXPROCS(0))
+	most := min(n/tileSize, int(int64(n)*int64(products)/share), runtime.GOMAXPROCS(0))
 	if c.concurrency > 0 {
 		most = min(most, c.concurrency)
 	}
-	return most
+	return max(most, 1)
 }
 
 // stepFor cuts n into four pieces for each worker, so that none waits long for one that was held up.
