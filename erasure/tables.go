@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"unsafe"
 
 	"github.com/twogather/twogather/internal/alias"
 )
@@ -248,23 +247,12 @@ func (t *Tables) check(outputs, sources [][]byte) error {
 	return nil
 }
 
-// follow reports whether all shards have n bytes, at least one, and follow each other in memory, as those of one buffer do:
-// then nothing is wrong with them, which is seen at once.
+// follow reports whether all shards have n bytes, at least one, and follow each other in memory: then nothing is wrong with
+// them.
 func follow(n int, sources, outputs [][]byte) bool {
-	end, ok := followFrom(0, n, sources)
+	end, ok := alias.Follow(0, n, sources)
 	if ok {
-		_, ok = followFrom(end, n, outputs)
+		_, ok = alias.Follow(end, n, outputs)
 	}
 	return ok && n > 0
-}
-
-func followFrom(end uintptr, n int, shards [][]byte) (uintptr, bool) {
-	for _, s := range shards {
-		begin := uintptr(unsafe.Pointer(unsafe.SliceData(s)))
-		if len(s) != n || begin < end {
-			return 0, false
-		}
-		end = begin + uintptr(n)
-	}
-	return end, true
 }

@@ -41,3 +41,17 @@ func (e *Extent) Meets(x []byte) bool {
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
 	return len(x) > 0 && start < e.end && e.start < start+uintptr(len(x))
 }
+
+// Follow reports whether all slices have length n and each begins where the one before it ends or further on, the first one
+// at an address or further on, and returns where the last one ends. It is how the buffers of one allocation lie, and with n
+// above 0 no two of them overlap, which is seen at once.
+func Follow(address uintptr, n int, slices [][]byte) (end uintptr, ok bool) {
+	for _, x := range slices {
+		start := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+		if len(x) != n || start < address {
+			return 0, false
+		}
+		address = start + uintptr(n)
+	}
+	return address, true
+}

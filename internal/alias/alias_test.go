@@ -1,6 +1,9 @@
 package alias
 
-import "testing"
+import (
+	"testing"
+	"unsafe"
+)
 
 func TestOverlap(t *testing.T) {
 	b := make([]byte, 8)
@@ -53,5 +56,32 @@ func TestExtent(t *testing.T) {
 	}
 	if e.Meets(nil) {
 		t.Error("nil meets a slice")
+	}
+}
+
+func TestFollow(t *testing.T) {
+	b := make([]byte, 20)
+	at := func(i int) uintptr { return uintptr(unsafe.Pointer(&b[i])) }
+	for _, c := range []struct {
+		name    string
+		from, n int
+		slices  [][]byte
+		end     int // -1 if they do not
+	}{
+		{"none", 3, 4, nil, 3},
+		{"one behind the other", 0, 4, [][]byte{b[:4], b[4:8], b[8:12]}, 12},
+		{"with room between them", 2, 4, [][]byte{b[3:7], b[16:]}, 20},
+		{"begins too early", 5, 4, [][]byte{b[4:8]}, -1},
+		{"overlap in a byte", 0, 4, [][]byte{b[:4], b[3:7]}, -1},
+		{"backwards", 0, 4, [][]byte{b[4:8], b[:4]}, -1},
+		{"the same twice", 0, 4, [][]byte{b[:4], b[:4]}, -1},
+		{"one is shorter", 0, 4, [][]byte{b[:4], b[4:7]}, -1},
+		{"one is longer", 0, 4, [][]byte{b[:5], b[5:9]}, -1},
+		{"one is nil", 0, 4, [][]byte{b[:4], nil}, -1},
+	} {
+		end, ok := Follow(at(c.from), c.n, c.slices)
+		if ok != (c.end >= 0) || ok && end != at(0)+uintptr(c.end) {
+			t.Errorf("%s: %d, %v", c.name, end-at(0), ok)
+		}
 	}
 }
