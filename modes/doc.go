@@ -10,7 +10,7 @@
 // Those that crypto/cipher has too behave as they do there, to the texts of the panics; XTS behaves as
 // golang.org/x/crypto/xts does. They are fast where the block can process many blocks in one call: where it is a [Bulk]. A
 // Bulk may also offer whole operations that it can do better than a mode could from outside: as a [BulkCTR], a
-// [BulkCBCEncrypter] or a [BulkCBCDecrypter].
+// [BulkCBCEncrypter], a [BulkCBCDecrypter] or a [BulkLanes].
 //
 // What has to be done in a row stays slow for one message, whatever the block: encryption in CBC and CFB mode, OFB, and
 // authentication in CMAC and EAX.
