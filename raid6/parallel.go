@@ -29,6 +29,9 @@ func (c Code) workers(disks, bytes int) int {
 	return max(n, 1)
 }
 
+// shareFor returns how much of chunks of so many bytes each of n goroutines takes: whole pages.
+func shareFor(bytes, n int) int { return (bytes + n*page - 1) / (n * page) * page }
+
 // share carries out the job in n goroutines, which take parts of the chunks.
 func (j *job) share(n int) {
 	var hidden job
@@ -37,7 +40,7 @@ func (j *job) share(n int) {
 	*(*[jobWords]uintptr)(unsafe.Pointer(&hidden)) = *(*[jobWords]uintptr)(unsafe.Pointer(j))
 	shared := hidden
 	shared.data = append([][]byte(nil), hidden.data...)
-	size := (len(j.p)/n + page - 1) &^ (page - 1)
+	size := shareFor(len(j.p), n)
 	var wg sync.WaitGroup
 	for lo := size; lo < len(j.p); lo += size {
 		wg.Go(func() { shared.part(lo, min(lo+size, len(shared.p))) })

@@ -822,6 +822,20 @@ func TestGoroutines(t *testing.T) {
 	}
 }
 
+// TestShares cuts chunks for goroutines: into whole pages, and into no more parts than there may be goroutines.
+func TestShares(t *testing.T) {
+	for n := 2; n < 40; n++ {
+		for _, around := range []int{stackLimit, 40 * n * page} {
+			for bytes := around - n; bytes <= around+n; bytes++ {
+				size := shareFor(bytes, n)
+				if parts := (bytes + size - 1) / size; size%page != 0 || parts > n || (size-page)*n >= bytes {
+					t.Fatalf("%d bytes for %d goroutines: %d parts of %d", bytes, n, parts, size)
+				}
+			}
+		}
+	}
+}
+
 // TestShared has many goroutines use one Code and the same chunks, while the garbage collector runs and stacks move.
 func TestShared(t *testing.T) {
 	want := testArray(7, 3000)
