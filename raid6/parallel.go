@@ -36,10 +36,10 @@ func shareFor(bytes, n int) int { return (bytes + n*page - 1) / (n * page) * pag
 func (j *job) share(n int) {
 	var hidden job
 	// The compiler does not see that pointers are copied here. They stay valid: nothing they point to is on a stack, but for
-	// the slice of slices, which is copied, and j is alive until the end.
+	// the slice of slices, which is copied before the heap has a pointer to it, and j is alive until the end.
 	*(*[jobWords]uintptr)(unsafe.Pointer(&hidden)) = *(*[jobWords]uintptr)(unsafe.Pointer(j))
+	hidden.data = append([][]byte(nil), hidden.data...)
 	shared := hidden
-	shared.data = append([][]byte(nil), hidden.data...)
 	size := shareFor(len(j.p), n)
 	var wg sync.WaitGroup
 	for lo := size; lo < len(j.p); lo += size {
