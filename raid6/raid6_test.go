@@ -3,6 +3,7 @@ package raid6
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -453,6 +454,8 @@ func TestStream(t *testing.T) {
 	}
 	const enough = streamFrom / 4
 	memory := newArray(4, enough+page, 0)
+	fill(memory[0], 1)
+	fill(memory[1], 2)
 	for _, c := range []struct {
 		p, q, length int // offsets of P and Q
 		want         bool
@@ -987,7 +990,7 @@ func TestGoroutines(t *testing.T) {
 	const n = 9
 	want := newArray(n+2, length, stagger)
 	for z := range n {
-		fill(want[z][:1000], uint64(z))
+		fill(want[z], uint64(z))
 	}
 	want[n], want[n+1] = reference(want[:n])
 	got := clone(want)
@@ -1016,6 +1019,67 @@ func TestGoroutines(t *testing.T) {
 		}
 		must(t, c.GenParity(got[:n], got[n]))
 		compareDisks(t, "GenParity", got, want)
+	}
+	// Wrong bytes in the first part and in the last one.
+	for _, goroutines := range []int{1, 4} {
+		c := Code{}.WithGoroutines(goroutines)
+		check := func(disk int, wrong error) {
+			t.Helper()
+			right := disk < 0 && wrong == nil
+			if z, err := c.Locate(got); z != disk || err != wrong {
+				t.Errorf("%d goroutines: Locate says %d, %v; want %d, %v", goroutines, z, err, disk, wrong)
+			}
+			if ok, err := c.Verify(got); ok != right || err != nil {
+				t.Errorf("%d goroutines: Verify says %v, %v", goroutines, ok, err)
+			}
+			if ok, err := c.VerifyParity(got[:n+1]); ok != right || err != nil {
+				t.Errorf("%d goroutines: VerifyParity says %v, %v", goroutines, ok, err)
+			}
+		}
+		for _, first := range []int{0, length - 1} {
+			check(-1, nil)
+			got[2][first] ^= 1
+			check(2, nil)
+			got[2][length-1-first] ^= 200
+			check(2, nil)
+			got[2][length-1-first] ^= 200
+			got[5][length-1-first] ^= 1
+			check(-1, ErrSeveral)
+			got[2][length/2] ^= 1
+			got[5][length/2] ^= 1
+			check(-1, ErrSeveral)
+			copy(got[2], want[2])
+			copy(got[5], want[5])
+		}
+	}
+	// Whoever starts goroutines allocates, and nobody else.
+	for name, f := range map[string]func(c Code) error{
+		"GenSyndrome":   func(c Code) error { return c.GenSyndrome(got[:n], got[n], got[n+1]) },
+		"XorSyndrome":   func(c Code) error { return c.XorSyndrome(got[:n], 0, n, got[n], got[n+1]) },
+		"GenParity":     func(c Code) error { return c.GenParity(got[:n], got[n]) },
+		"XorParity":     func(c Code) error { return c.XorParity(got[:n], 0, n, got[n]) },
+		"Recover":       func(c Code) error { return c.Recover(got, 0, 1) },
+		"RecoverParity": func(c Code) error { return c.RecoverParity(got[:n+1], 0) },
+		"Verify":        func(c Code) error { _, err := c.Verify(got); return err },
+		"VerifyParity":  func(c Code) error { _, err := c.VerifyParity(got[:n+1]); return err },
+		"Locate":        func(c Code) error { _, err := c.Locate(got); return err },
+	} {
+		copy(got[n], want[n])
+		copy(got[n+1], want[n+1])
+		for goroutines := 1; goroutines <= 2; goroutines++ {
+			var before, after runtime.MemStats
+			least := uint64(math.MaxUint64)
+			for range 5 {
+				runtime.ReadMemStats(&before)
+				err := f(Code{}.WithGoroutines(goroutines))
+				runtime.ReadMemStats(&after)
+				must(t, err)
+				least = min(least, after.Mallocs-before.Mallocs)
+			}
+			if (least > 0) != (goroutines > 1) {
+				t.Errorf("%s with %d goroutines: %d allocations", name, goroutines, least)
+			}
+		}
 	}
 	if w := (Code{}).workers(255, stackLimit); w != 1 {
 		t.Errorf("chunks that may lie on a stack go to %d goroutines", w)
