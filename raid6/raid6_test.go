@@ -1247,15 +1247,26 @@ func TestSwitches(t *testing.T) {
 	})
 }
 
-// TestNewArray looks at what Tune measures on: memory that was written to, aligned to pages or staggered.
-func TestNewArray(t *testing.T) {
-	for _, stagger := range []int{0, stagger} {
-		end := uintptr(0)
-		for z, d := range newArray(30, 2*page+5, stagger) {
-			if at := address(d); int(at%page) != z*stagger%page || at < end || len(d) != 2*page+5 || bytes.IndexByte(d, 0) >= 0 {
-				t.Errorf("chunk %d has %d bytes from %#x on, behind one up to %#x", z, len(d), at, end)
+// TestTuneArrays looks at what Tune measures on: the caller's chunks, cut where they would take too much, in memory that was
+// written to, aligned to pages and staggered.
+func TestTuneArrays(t *testing.T) {
+	shapes := [][3]int{{4, 512, 512}, {30, 2*page + 5, 2*page + 5}, {257, 1, 1}}
+	if !testkit.Boundary() {
+		shapes = append(shapes, [3]int{7, 1 << 30, tuneMemory / 7})
+	}
+	for _, shape := range shapes {
+		for i, array := range tuneArrays(shape[0], shape[1]) {
+			if len(array) != shape[0] {
+				t.Fatalf("%d disks for %v", len(array), shape)
 			}
-			end = address(d) + uintptr(len(d))
+			end := uintptr(0)
+			for z, d := range array {
+				at := address(d)
+				if len(d) != shape[2] || int(at%page) != i*z*stagger%page || at < end || bytes.IndexByte(d, 0) >= 0 {
+					t.Fatalf("%v: chunk %d has %d bytes from %#x on, behind one up to %#x", shape, z, len(d), at, end)
+				}
+				end = at + uintptr(len(d))
+			}
 		}
 	}
 }
