@@ -484,9 +484,15 @@ func TestStream(t *testing.T) {
 }
 
 // TestGuards puts every buffer against pages that fault, at its beginning and at its end.
-func TestGuards(t *testing.T) {
-	const n = 5
-	var memory [n + 2][]byte
+func TestGuards(t *testing.T) { testGuards(t, 5, lengths) }
+
+// TestGuardsWide does so with as many disks as have loops of their own.
+func TestGuardsWide(t *testing.T) {
+	testGuards(t, 27, func(batch int) []int { return []int{batch - 1, batch, 3*batch + 1, 4*batch + 15} })
+}
+
+func testGuards(t *testing.T, n int, lengths func(batch int) []int) {
+	memory := make([][]byte, n+2)
 	for z := range memory {
 		memory[z] = testkit.Guarded(t, 2*page)
 	}
@@ -678,6 +684,31 @@ func TestXorSyndrome(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestZFS computes P and Q as raidz2 defines them: from the first column on, Q is doubled and the next one added, in which
+// the sector is zeros that a shorter one lacks.
+func TestZFS(t *testing.T) {
+	const sector = 512
+	for columns := 2; columns <= 10; columns++ {
+		disks, length := make([][]byte, columns+2), 2*sector
+		p, q := make([]byte, length), make([]byte, length)
+		for c := range columns {
+			column := make([]byte, length)
+			if fill(column, uint64(c)); c > columns/2 {
+				clear(column[sector:])
+			}
+			for i, v := range column {
+				p[i] ^= v
+				q[i] = q[i]<<1 ^ q[i]>>7*0x1d ^ v
+			}
+			disks[columns-1-c] = column
+		}
+		disks[columns], disks[columns+1] = p, q
+		if z, err := Locate(disks); z != -1 || err != nil {
+			t.Errorf("%d columns: Locate says %d, %v", columns, z, err)
+		}
+	}
 }
 
 func TestRecoverParity(t *testing.T) {
