@@ -1112,8 +1112,11 @@ func TestGoroutines(t *testing.T) {
 			}
 		}
 	}
-	if w := (Code{}).workers(255, stackLimit); w != 1 {
-		t.Errorf("chunks that may lie on a stack go to %d goroutines", w)
+	// Chunks that may lie on a stack have one goroutine; all others as many as have enough to do.
+	for _, w := range [][3]int{{255, stackLimit, 1}, {255, stackLimit + 1, 4}, {8, minShare/4 - 1, 1}, {8, minShare / 4, 2}} {
+		if got := (Code{}).workers(w[0], w[1]); got != w[2] {
+			t.Errorf("%d disks, %d bytes: %d goroutines, want %d", w[0], w[1], got, w[2])
+		}
 	}
 }
 
