@@ -1,6 +1,7 @@
-// Package raid6 computes the P and Q of RAID-6 arrays, as Linux's md and ZFS's raidz2 know them: P is the sum of the data
-// disks, Q the sum of 2^z times disk z, in GF(2^8) with the polynomial x^8 + x^4 + x^3 + x^2 + 1. Any two disks of an array
-// can be computed from the others. P alone, as in RAID-5, makes up for one.
+// Package raid6 computes the P and Q of RAID-6 arrays, as Linux's md knows them: P is the sum of the data disks, Q the sum of
+// 2^z times disk z, in GF(2^8) with the polynomial x^8 + x^4 + x^3 + x^2 + 1. Any two disks of an array can be computed from
+// the others. P alone, as in RAID-5, makes up for one. ZFS's raidz2 has the same P and Q of its columns in reverse: there the
+// last one has 2^0, and columns that are shorter count as zeros behind their end.
 //
 // A disk here is a chunk: what lies at the same place on each disk of a stripe. The caller knows which disk of which stripe
 // holds P and Q, and gives the chunks in the order of the data, then P, then Q. Functions that take disks take all of

@@ -29,22 +29,34 @@ func (c Code) workers(disks, bytes int) int {
 	return max(n, 1)
 }
 
+// shareFor returns how much of chunks of so many bytes each of n goroutines takes: whole pages.
+func shareFor(bytes, n int) int { return (bytes + n*page - 1) / (n * page) * page }
+
 // share carries out the job in n goroutines, which take parts of the chunks.
-func (j *job) share(n int) {
+func (j *job) share(n int) finding {
 	var hidden job
 	// The compiler does not see that pointers are copied here. They stay valid: nothing they point to is on a stack, but for
-	// the slice of slices, which is copied, and j is alive until the end.
+	// the slice of slices, which is copied before the heap has a pointer to it, and j is alive until the end.
 	*(*[jobWords]uintptr)(unsafe.Pointer(&hidden)) = *(*[jobWords]uintptr)(unsafe.Pointer(j))
+	hidden.data = append([][]byte(nil), hidden.data...)
 	shared := hidden
-	shared.data = append([][]byte(nil), hidden.data...)
-	size := (len(j.p)/n + page - 1) &^ (page - 1)
+	size := shareFor(len(j.p), n)
 	var wg sync.WaitGroup
-	for lo := size; lo < len(j.p); lo += size {
-		wg.Go(func() { shared.part(lo, min(lo+size, len(shared.p))) })
+	var mu sync.Mutex
+	found := allRight
+	part := func(lo int) {
+		f := shared.part(lo, min(lo+size, len(shared.p)))
+		mu.Lock()
+		defer mu.Unlock()
+		found = found.and(f)
 	}
-	j.part(0, min(size, len(j.p)))
+	for lo := size; lo < len(j.p); lo += size {
+		wg.Go(func() { part(lo) })
+	}
+	part(0)
 	wg.Wait()
 	runtime.KeepAlive(j)
+	return found
 }
 
 const jobWords = unsafe.Sizeof(job{}) / unsafe.Sizeof(uintptr(0))

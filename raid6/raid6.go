@@ -123,8 +123,8 @@ func (c Code) Verify(disks [][]byte) (bool, error) {
 		return false, err
 	}
 	n := len(disks) - 2
-	f := c.compare(disks[:n], disks[n], disks[n+1], false)
-	return f == allRight, nil
+	j := job{op: opVerify, data: disks[:n], p: disks[n], q: disks[n+1], lost: noDisks}
+	return j.run(c) == allRight, nil
 }
 
 // Locate returns the index of the one disk that is wrong, or -1 where none is. disks are as for [Code.Recover], which can
@@ -135,7 +135,8 @@ func (c Code) Locate(disks [][]byte) (int, error) {
 		return -1, err
 	}
 	n := len(disks) - 2
-	switch f := c.compare(disks[:n], disks[n], disks[n+1], true); f {
+	j := job{op: opLocate, data: disks[:n], p: disks[n], q: disks[n+1], lost: noDisks}
+	switch f := j.run(c); f {
 	case allRight:
 		return -1, nil
 	case severalWrong:
@@ -194,7 +195,8 @@ func (c Code) VerifyParity(disks [][]byte) (bool, error) {
 		return false, err
 	}
 	n := len(disks) - 1
-	return c.compare(disks[:n], disks[n], nil, false) == allRight, nil
+	j := job{op: opVerifyParity, data: disks[:n], p: disks[n], lost: noDisks}
+	return j.run(c) == allRight, nil
 }
 
 // The package's functions are those of the zero [Code].

@@ -3,6 +3,7 @@ package raid6
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -227,6 +228,14 @@ func TestField(t *testing.T) {
 			t.Errorf("2^%d is %d, not %d", i, want, gf256.Power(i))
 		}
 	}
+	for d, v := range correction {
+		for range d {
+			v = gf256.Double(v) ^ powers[8]
+		}
+		if v != 0 {
+			t.Errorf("%d doublings leave %d of the correction", d, v)
+		}
+	}
 }
 
 func TestGenSyndrome(t *testing.T) {
@@ -295,6 +304,132 @@ func TestAligned(t *testing.T) {
 	})
 }
 
+// TestGroupFor places chunks on lines of a page: all are walked over at once, unless they are longer than half a page and
+// more of them share a line than a set has ways.
+func TestGroupFor(t *testing.T) {
+	memory := newArray(MaxData, 2*page, 0)
+	place := func(length int, lines ...int) [][]byte {
+		data := make([][]byte, len(lines))
+		for z, line := range lines {
+			data[z] = memory[z][64*line:][:length]
+		}
+		return data
+	}
+	// spread is n chunks on so many lines in turn, the last line of a page among them.
+	spread := func(n, lines int) (s []int) {
+		for z := range n {
+			s = append(s, 63-z%lines)
+		}
+		return s
+	}
+	for _, c := range []struct {
+		length int
+		lines  []int
+		want   int
+	}{
+		{page, spread(8, 1), 8}, {page, spread(9, 1), 5}, {page / 2, spread(9, 1), 9}, {page/2 + 1, spread(9, 1), 5},
+		{page, spread(16, 2), 16}, {page, spread(17, 2), 6}, {page, spread(96, 12), 96}, {page, spread(97, 12), 7},
+		{page, append(spread(9, 1), 1, 2, 3), 6}, {page, append([]int{1, 2, 3}, spread(8, 1)...), 11}, {page, spread(255, 64), 255},
+	} {
+		if got := groupFor(place(c.length, c.lines...)); got != c.want {
+			t.Errorf("groups of %d for %d bytes on lines %v, want %d", got, c.length, c.lines, c.want)
+		}
+	}
+	for n := ways + 1; n <= MaxData; n++ {
+		if g := groupFor(place(page, spread(n, 1)...)); g < groupSize-1 || g > groupSize+1 {
+			t.Errorf("groups of %d for %d disks", g, n)
+		}
+	}
+}
+
+// TestGroups cuts small chunks in every way, whatever would be chosen for them: groups of all sizes, each one and two of the
+// disks lost, several tiles, and several calls to a tile. The group on top begins P and Q, and the others go on.
+func TestGroups(t *testing.T) {
+	most, first := 11, 3
+	if testkit.Boundary() {
+		most = 6
+	}
+	eachKernel(t, func(t *testing.T, i int, c Code) {
+		visit := max(kernels[i].Batch, 128)
+		length := 3*visit + 45
+		p, q := make([]byte, length), make([]byte, length)
+		for n := 1; n <= most; n++ {
+			for _, failed := range append(pairs(n), nil) {
+				data, lost := clone(testArray(n, length)[:n]), noDisks
+				copy(lost[:], failed)
+				for _, z := range failed {
+					clear(data[z])
+				}
+				wantP, wantQ := reference(data)
+				for _, z := range failed {
+					data[z] = nil // it is not read
+				}
+				for group := 1; group <= min(n, groupSize+1); group++ {
+					check := func(op operation, wantP, wantQ []byte) {
+						t.Helper()
+						spoil(p)
+						spoil(q)
+						j := job{op: op, data: data, p: p, q: q, lost: lost, first: first, group: group}
+						j.prepare(c)
+						j.cut, j.piece = visit, 2*visit
+						j.part(0, length)
+						if !bytes.Equal(p, wantP) || wantQ != nil && !bytes.Equal(q, wantQ) {
+							t.Fatalf("operation %d: %d disks in groups of %d, lost %v", op, n, group, failed)
+						}
+					}
+					check(opSyndrome, wantP, wantQ)
+					if len(failed) < min(n, 2) { // P makes up for one
+						check(opParity, wantP, nil)
+					}
+					if len(failed) == 0 {
+						addP, addQ := reference(append(slices.Repeat([][]byte{make([]byte, length)}, first), data...))
+						for i := range addP {
+							addP[i], addQ[i] = ^addP[i], ^addQ[i]
+						}
+						check(opXorSyndrome, addP, addQ)
+						check(opXorParity, addP, nil)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestSameSources names memory as several disks, which may be where it is only read, also in groups and in wide arrays.
+func TestSameSources(t *testing.T) {
+	eachKernel(t, func(t *testing.T, i int, c Code) {
+		for _, n := range []int{2, 9, 20} {
+			length := page + 77
+			memory := testArray(2, length+n)[0]
+			for _, step := range []int{0, 1} {
+				disks := make([][]byte, n+2)
+				for z := range n {
+					disks[z] = memory[z*step:][:length]
+				}
+				wantP, wantQ := reference(disks[:n])
+				p, q := make([]byte, length), make([]byte, length)
+				disks[n], disks[n+1] = p, q
+				must(t, c.GenSyndrome(disks[:n], p, q))
+				if z, err := c.Locate(disks); z != -1 || err != nil || !bytes.Equal(p, wantP) || !bytes.Equal(q, wantQ) {
+					t.Fatalf("%d disks, %d bytes apart: wrong P or Q; Locate says %d, %v", n, step, z, err)
+				}
+				for _, failed := range [][]int{{1}, {0, n - 1}, {n, 1}, {n + 1, n - 1}} {
+					lost := slices.Clone(disks)
+					for _, f := range failed {
+						lost[f] = make([]byte, length)
+					}
+					must(t, c.Recover(lost, failed...))
+					compareDisks(t, fmt.Sprint("lost ", failed), lost, disks)
+				}
+				must(t, c.XorSyndrome(disks[:n], 0, n, p, q))
+				if zero := make([]byte, length); !bytes.Equal(p, zero) || !bytes.Equal(q, zero) {
+					t.Fatalf("%d disks, %d bytes apart: what XorSyndrome leaves of all is not zero", n, step)
+				}
+			}
+		}
+	})
+}
+
 // TestStream has P and Q go past the caches, which an array of many MiB does by itself.
 func TestStream(t *testing.T) {
 	eachKernel(t, func(t *testing.T, i int, c Code) {
@@ -317,27 +452,47 @@ func TestStream(t *testing.T) {
 	if testkit.Boundary() {
 		return
 	}
-	for _, shift := range []int{0, 1} {
-		big := newArray(4, streamFrom/4+100, 0)
-		for z := range big {
-			big[z] = big[z][shift:]
-		}
+	const enough = streamFrom / 4
+	memory := newArray(4, enough+page, 0)
+	fill(memory[0], 1)
+	fill(memory[1], 2)
+	for _, c := range []struct {
+		p, q, length int // offsets of P and Q
+		want         bool
+	}{
+		{0, 0, enough, true}, {0, 0, enough - 1, false}, {64, 128, enough + 101, true},
+		{1, 0, enough, false}, {0, 1, enough, false}, {32, 0, enough, false}, {0, 32, enough, false},
+	} {
+		big := [][]byte{memory[0][:c.length], memory[1][:c.length], memory[2][c.p:][:c.length], memory[3][c.q:][:c.length]}
+		spoil(big[2])
+		spoil(big[3])
 		j := job{op: opSyndrome, data: big[:2], p: big[2], q: big[3], lost: noDisks}
 		j.prepare(Code{})
-		if j.stream != (shift == 0) {
-			t.Errorf("an array of %d bytes, %d bytes off: %v", 4*len(big[0]), shift, j.stream)
+		if j.stream != c.want {
+			t.Errorf("an array of 4 times %d bytes, P and Q %d and %d bytes off: %v", c.length, c.p, c.q, j.stream)
 		}
 		must(t, Code{}.GenSyndrome(big[:2], big[2], big[3]))
 		if ok, err := Verify(big); !ok || err != nil {
 			t.Errorf("Verify says %v, %v", ok, err)
 		}
 	}
+	nine := newArray(11, streamFrom/11+1, 0)
+	j := job{op: opSyndrome, data: nine[:9], p: nine[9], q: nine[10], lost: noDisks}
+	if j.prepare(Code{}); j.stream {
+		t.Error("groups, which read P and Q again, go past the caches")
+	}
 }
 
 // TestGuards puts every buffer against pages that fault, at its beginning and at its end.
-func TestGuards(t *testing.T) {
-	const n = 5
-	var memory [n + 2][]byte
+func TestGuards(t *testing.T) { testGuards(t, 5, lengths) }
+
+// TestGuardsWide does so with as many disks as have loops of their own.
+func TestGuardsWide(t *testing.T) {
+	testGuards(t, 27, func(batch int) []int { return []int{batch - 1, batch, 3*batch + 1, 4*batch + 15} })
+}
+
+func testGuards(t *testing.T, n int, lengths func(batch int) []int) {
+	memory := make([][]byte, n+2)
 	for z := range memory {
 		memory[z] = testkit.Guarded(t, 2*page)
 	}
@@ -531,6 +686,31 @@ func TestXorSyndrome(t *testing.T) {
 	})
 }
 
+// TestZFS computes P and Q as raidz2 defines them: from the first column on, Q is doubled and the next one added, in which
+// the sector is zeros that a shorter one lacks.
+func TestZFS(t *testing.T) {
+	const sector = 512
+	for columns := 2; columns <= 10; columns++ {
+		disks, length := make([][]byte, columns+2), 2*sector
+		p, q := make([]byte, length), make([]byte, length)
+		for c := range columns {
+			column := make([]byte, length)
+			if fill(column, uint64(c)); c > columns/2 {
+				clear(column[sector:])
+			}
+			for i, v := range column {
+				p[i] ^= v
+				q[i] = q[i]<<1 ^ q[i]>>7*0x1d ^ v
+			}
+			disks[columns-1-c] = column
+		}
+		disks[columns], disks[columns+1] = p, q
+		if z, err := Locate(disks); z != -1 || err != nil {
+			t.Errorf("%d columns: Locate says %d, %v", columns, z, err)
+		}
+	}
+}
+
 func TestRecoverParity(t *testing.T) {
 	eachKernel(t, func(t *testing.T, i int, c Code) {
 		for _, n := range widths() {
@@ -665,6 +845,7 @@ func TestErrors(t *testing.T) {
 	check("P over Q", set(n, shifted(n)), gen, "P and Q overlap")
 	parity := func(d [][]byte) error { return c.GenParity(d[:n], d[n]) }
 	check("no P", set(n, none), parity, "P is nil")
+	check("P of a short disk", set(2, short), parity, "disk 2 has 63 bytes and P has 64")
 	check("P over a disk", set(n, shifted(2)), parity, "disk 2 and P overlap")
 	for _, r := range [][2]int{{-1, 2}, {3, 2}, {0, n + 1}, {n + 1, n + 1}} {
 		text := fmt.Sprintf("disks from %d up to %d, of %d", r[0], r[1], n)
@@ -673,6 +854,8 @@ func TestErrors(t *testing.T) {
 	}
 	update := func(d [][]byte) error { return c.XorSyndrome(d[:n], 1, 3, d[n], d[n+1]) }
 	check("update with nil", set(2, none), update, "disk 2 is nil")
+	check("update with a short disk", set(1, short), update, "disk 1 has 63 bytes and P has 64")
+	check("update of a short Q", set(n+1, short), update, "P has 64 bytes and Q has 63")
 	check("update with Q in a disk", set(n+1, same(1)), update, "disk 1 and Q overlap")
 	if d := fresh(); true {
 		d[0], d[3] = nil, d[3][:5]
@@ -694,11 +877,52 @@ func TestErrors(t *testing.T) {
 	check("Verify", set(1, none), func(d [][]byte) error { _, err := c.Verify(d); return err }, "disk 1 is nil")
 	check("Locate", set(1, none), func(d [][]byte) error { _, err := c.Locate(d); return err }, "disk 1 is nil")
 	check("VerifyParity", set(1, none), func(d [][]byte) error { _, err := c.VerifyParity(d); return err }, "disk 1 is nil")
+	check("recover too many disks", count(258), lose(0), "256 data disks; there have to be 2 to 255")
+	single := func(d [][]byte) error { return c.RecoverParity(d, 1) }
+	check("RecoverParity nil", set(1, none), single, "disk 1 is nil")
+	check("RecoverParity short", set(2, short), single, "disk 2 has 63 bytes and disk 0 has 64")
+	check("RecoverParity two disks", count(2), single, "1 data disks; there have to be 2 to 255")
+	check("RecoverParity too many", count(257), single, "256 data disks; there have to be 2 to 255")
 	check("RecoverParity", keep, func(d [][]byte) error { return c.RecoverParity(d, 7) }, "disk 7 failed, of 6")
 	must(t, c.Recover(fresh()))
 	for _, bad := range [][2]int{{3, 100}, {258, 100}, {-5, 100}, {8, 0}, {8, -1}} {
 		if _, err := Tune(bad[0], bad[1]); err == nil {
 			t.Errorf("Tune(%d, %d) has no error", bad[0], bad[1])
+		}
+	}
+}
+
+// TestOverlap moves a chunk past one that is written to: as long as they share a byte it is an error.
+func TestOverlap(t *testing.T) {
+	for _, n := range []int{1, 2, 64} {
+		memory, others := make([]byte, 3*n), make([]byte, 2*n)
+		a, b, fixed := others[:n], others[n:], memory[n:][:n]
+		for at := range 2*n + 1 {
+			moved := memory[at:][:n]
+			for name, f := range map[string]func() error{
+				"GenSyndrome, P":       func() error { return GenSyndrome([][]byte{a, moved}, fixed, b) },
+				"GenSyndrome, Q":       func() error { return GenSyndrome([][]byte{moved, a}, b, fixed) },
+				"GenSyndrome, P and Q": func() error { return GenSyndrome([][]byte{a, a}, fixed, moved) },
+				"XorSyndrome, P":       func() error { return XorSyndrome([][]byte{a, moved}, 1, 2, fixed, b) },
+				"XorSyndrome, Q":       func() error { return XorSyndrome([][]byte{a, moved}, 1, 2, b, fixed) },
+				"XorSyndrome, P and Q": func() error { return XorSyndrome([][]byte{a, a}, 1, 2, fixed, moved) },
+				"GenParity":            func() error { return GenParity([][]byte{a, moved}, fixed) },
+				"XorParity":            func() error { return XorParity([][]byte{a, moved}, 1, 2, fixed) },
+				"Recover the first":    func() error { return Recover([][]byte{fixed, a, b, moved}, 0) },
+				"Recover the second":   func() error { return Recover([][]byte{moved, fixed, a, b}, 1) },
+				"Recover two":          func() error { return Recover([][]byte{a, moved, b, fixed}, 0, 3) },
+				"RecoverParity":        func() error { return RecoverParity([][]byte{fixed, a, moved}, 0) },
+			} {
+				spoil(memory)
+				spoil(others)
+				err := f()
+				if shared := 0 < at && at < 2*n; (err != nil) != shared {
+					t.Errorf("%s: %d bytes at %d and at %d: %v", name, n, n, at, err)
+				}
+				if err != nil && bytes.Count(memory, []byte{0xff})+bytes.Count(others, []byte{0xff}) != 5*n {
+					t.Errorf("%s: something was written before the error %q", name, err)
+				}
+			}
 		}
 	}
 }
@@ -715,6 +939,10 @@ func TestEmpty(t *testing.T) {
 	}
 	if z, err := Locate(disks); z != -1 || err != nil {
 		t.Errorf("Locate says %d, %v", z, err)
+	}
+	disks[1] = nil
+	if GenSyndrome(disks[:3], disks[3], disks[4]) == nil || GenParity(disks[:3], disks[3]) == nil || Recover(disks, 0) == nil {
+		t.Error("a disk that is nil passes for one without bytes")
 	}
 }
 
@@ -788,12 +1016,12 @@ func TestGoroutines(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	length := 1<<20 + 4321
 	if testkit.Boundary() {
-		length = 400<<10 + 77
+		length = 236<<10 + 77
 	}
 	const n = 9
 	want := newArray(n+2, length, stagger)
 	for z := range n {
-		fill(want[z][:1000], uint64(z))
+		fill(want[z], uint64(z))
 	}
 	want[n], want[n+1] = reference(want[:n])
 	got := clone(want)
@@ -816,9 +1044,96 @@ func TestGoroutines(t *testing.T) {
 		must(t, c.XorSyndrome(got[:n], 3, 9, got[n], got[n+1]))
 		must(t, c.XorSyndrome(got[:n], 3, 9, got[n], got[n+1]))
 		compareDisks(t, "XorSyndrome", got, want)
+		must(t, c.XorParity(got[:n], 0, n, got[n]))
+		if bytes.Count(got[n], []byte{0}) != length {
+			t.Error("what XorParity leaves of all is not zero")
+		}
+		must(t, c.GenParity(got[:n], got[n]))
+		compareDisks(t, "GenParity", got, want)
 	}
-	if w := (Code{}).workers(255, stackLimit); w != 1 {
-		t.Errorf("chunks that may lie on a stack go to %d goroutines", w)
+	// Wrong bytes in the first part and in the last one.
+	for _, goroutines := range []int{1, 4} {
+		c := Code{}.WithGoroutines(goroutines)
+		check := func(disk int, wrong error) {
+			t.Helper()
+			right := disk < 0 && wrong == nil
+			if z, err := c.Locate(got); z != disk || err != wrong {
+				t.Errorf("%d goroutines: Locate says %d, %v; want %d, %v", goroutines, z, err, disk, wrong)
+			}
+			if ok, err := c.Verify(got); ok != right || err != nil {
+				t.Errorf("%d goroutines: Verify says %v, %v", goroutines, ok, err)
+			}
+			if ok, err := c.VerifyParity(got[:n+1]); ok != right || err != nil {
+				t.Errorf("%d goroutines: VerifyParity says %v, %v", goroutines, ok, err)
+			}
+		}
+		for _, first := range []int{0, length - 1} {
+			check(-1, nil)
+			got[2][first] ^= 1
+			check(2, nil)
+			got[2][length-1-first] ^= 200
+			check(2, nil)
+			got[2][length-1-first] ^= 200
+			got[5][length-1-first] ^= 1
+			check(-1, ErrSeveral)
+			got[2][length/2] ^= 1
+			got[5][length/2] ^= 1
+			check(-1, ErrSeveral)
+			copy(got[2], want[2])
+			copy(got[5], want[5])
+		}
+	}
+	// Whoever starts goroutines allocates, and nobody else.
+	for name, f := range map[string]func(c Code) error{
+		"GenSyndrome":   func(c Code) error { return c.GenSyndrome(got[:n], got[n], got[n+1]) },
+		"XorSyndrome":   func(c Code) error { return c.XorSyndrome(got[:n], 0, n, got[n], got[n+1]) },
+		"GenParity":     func(c Code) error { return c.GenParity(got[:n], got[n]) },
+		"XorParity":     func(c Code) error { return c.XorParity(got[:n], 0, n, got[n]) },
+		"Recover":       func(c Code) error { return c.Recover(got, 0, 1) },
+		"RecoverParity": func(c Code) error { return c.RecoverParity(got[:n+1], 0) },
+		"Verify":        func(c Code) error { _, err := c.Verify(got); return err },
+		"VerifyParity":  func(c Code) error { _, err := c.VerifyParity(got[:n+1]); return err },
+		"Locate":        func(c Code) error { _, err := c.Locate(got); return err },
+	} {
+		copy(got[n], want[n])
+		copy(got[n+1], want[n+1])
+		for goroutines := 1; goroutines <= 2; goroutines++ {
+			var before, after runtime.MemStats
+			least := uint64(math.MaxUint64)
+			for range 5 {
+				runtime.ReadMemStats(&before)
+				err := f(Code{}.WithGoroutines(goroutines))
+				runtime.ReadMemStats(&after)
+				must(t, err)
+				least = min(least, after.Mallocs-before.Mallocs)
+				if least == 0 || goroutines > 1 {
+					break // only what runs beside it can add to that
+				}
+			}
+			if (least > 0) != (goroutines > 1) {
+				t.Errorf("%s with %d goroutines: %d allocations", name, goroutines, least)
+			}
+		}
+	}
+	// Chunks that may lie on a stack have one goroutine; all others as many as have enough to do.
+	for _, w := range [][3]int{{255, stackLimit, 1}, {255, stackLimit + 1, 4}, {8, minShare/4 - 1, 1}, {8, minShare / 4, 2}} {
+		if got := (Code{}).workers(w[0], w[1]); got != w[2] {
+			t.Errorf("%d disks, %d bytes: %d goroutines, want %d", w[0], w[1], got, w[2])
+		}
+	}
+}
+
+// TestShares cuts chunks for goroutines: into whole pages, and into no more parts than there may be goroutines.
+func TestShares(t *testing.T) {
+	for n := 2; n < 40; n++ {
+		for _, around := range []int{stackLimit, 40 * n * page} {
+			for bytes := around - n; bytes <= around+n; bytes++ {
+				size := shareFor(bytes, n)
+				if parts := (bytes + size - 1) / size; size%page != 0 || parts > n || (size-page)*n >= bytes {
+					t.Fatalf("%d bytes for %d goroutines: %d parts of %d", bytes, n, parts, size)
+				}
+			}
+		}
 	}
 }
 
@@ -969,6 +1284,30 @@ func TestSwitches(t *testing.T) {
 	})
 }
 
+// TestTuneArrays looks at what Tune measures on: the caller's chunks, cut where they would take too much, in memory that was
+// written to, aligned to pages and staggered.
+func TestTuneArrays(t *testing.T) {
+	shapes := [][3]int{{4, 512, 512}, {30, 2*page + 5, 2*page + 5}, {257, 1, 1}}
+	if !testkit.Boundary() {
+		shapes = append(shapes, [3]int{7, 1 << 30, tuneMemory / 7})
+	}
+	for _, shape := range shapes {
+		for i, array := range tuneArrays(shape[0], shape[1]) {
+			if len(array) != shape[0] {
+				t.Fatalf("%d disks for %v", len(array), shape)
+			}
+			end := uintptr(0)
+			for z, d := range array {
+				at := address(d)
+				if len(d) != shape[2] || int(at%page) != i*z*stagger%page || at < end || bytes.IndexByte(d, 0) >= 0 {
+					t.Fatalf("%v: chunk %d has %d bytes from %#x on, behind one up to %#x", shape, z, len(d), at, end)
+				}
+				end = at + uintptr(len(d))
+			}
+		}
+	}
+}
+
 // TestTune runs it, and uses what it finds.
 func TestTune(t *testing.T) {
 	for _, shape := range [][2]int{{4, 512}, {8, 4096}, {24, 100}} {
@@ -977,6 +1316,9 @@ func TestTune(t *testing.T) {
 		i := kernels.Index(c.Kernel())
 		if i < 0 || !hwfeatures.Enabled().Has(kernels[i].Requires) {
 			t.Fatalf("Tune%v chooses %q", shape, c.Kernel())
+		}
+		if i == kernelGeneric && defaultKernel != kernelGeneric && shape[1] > 1000 && !testkit.Boundary() {
+			t.Errorf("Tune%v takes Go for faster than the others", shape)
 		}
 		want := testArray(shape[0]-2, shape[1])
 		got := clone(want)

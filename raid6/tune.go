@@ -17,7 +17,7 @@ const (
 
 // Tune measures the processor's kernels on arrays of so many disks, P and Q included, and chunks of so many bytes, and
 // returns a Code with the one that is fastest for page-aligned and for staggered chunks together. It takes some ten
-// milliseconds and as much memory as two such arrays, 128 MiB at most. A kernel that TWOGATHER_KERNEL forces wins unseen.
+// milliseconds and as much memory as two such arrays, some 128 MiB at most. A kernel that TWOGATHER_KERNEL forces wins unseen.
 func Tune(disks, chunk int) (Code, error) {
 	if n := disks - 2; n < MinData || n > MaxData {
 		return Code{}, countError(max(n, 0))
@@ -29,9 +29,7 @@ func Tune(disks, chunk int) (Code, error) {
 	if k := kernels.Forced(primitive, features); k >= 0 {
 		return withKernel(k), nil
 	}
-	chunk = min(chunk, tuneMemory/disks)
-	arrays := [...][][]byte{newArray(disks, chunk, 0), newArray(disks, chunk, stagger)}
-
+	arrays := tuneArrays(disks, chunk)
 	var candidates []candidate
 	for k := range kernels.Usable(features) {
 		candidates = append(candidates, candidate{code: withKernel(k)})
@@ -62,6 +60,12 @@ func Tune(disks, chunk int) (Code, error) {
 		}
 	}
 	return fastest().code, nil
+}
+
+// tuneArrays returns what is measured: the caller's shape in both placements.
+func tuneArrays(disks, chunk int) [2][][]byte {
+	chunk = min(chunk, tuneMemory/disks)
+	return [...][][]byte{newArray(disks, chunk, 0), newArray(disks, chunk, stagger)}
 }
 
 // stagger is how much further into a page each disk's chunk begins, as allocators place them that avoid the same sets.

@@ -130,6 +130,9 @@ func TestPlace(t *testing.T) {
 				if len(b) != size || cap(b) != size || int(at%4096) != want || i > 0 && at < last+uintptr(size) {
 					t.Errorf("%s buffer %d of %d bytes: %d bytes at %#x, after one at %#x", p, i, size, len(b), at, last)
 				}
+				if size > 1000 && bytes.Count(b, []byte{0}) > size/100 {
+					t.Errorf("%s buffer %d of %d bytes: untouched, or like it", p, i, size)
+				}
 				last = at
 			}
 		}
