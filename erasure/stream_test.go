@@ -205,6 +205,13 @@ func TestStreamErrors(t *testing.T) {
 		"Join, nil":             {s.Join(io.Discard, with(1, nil), 1), erasure.ErrInvalidInput, -1},
 		"Join, negative":        {s.Join(io.Discard, readers(want), -1), erasure.ErrInvalidInput, -1},
 		"Join, short":           {s.Join(io.Discard, readers(want), k*size+1), erasure.ErrShortData, -1},
+		"Join, first shorter":   {s.Join(io.Discard, with(0, bytes.NewReader(want[0][:200])), k*size-60), erasure.ErrShardSize, 0},
+		"Join, shorter":         {s.Join(io.Discard, with(1, bytes.NewReader(want[1][:200])), k*size-60), erasure.ErrShardSize, 1},
+		"Join, last shorter":    {s.Join(io.Discard, with(2, bytes.NewReader(want[2][:200])), k*size), erasure.ErrShardSize, 2},
+		"Join, little":          {s.Join(io.Discard, with(0, bytes.NewReader(want[0][:200])), 240), erasure.ErrShardSize, 0},
+		"Join, first longer":    {s.Join(io.Discard, with(0, bytes.NewReader(append(bytes.Clone(want[0]), 1))), size+2), erasure.ErrShardSize, 1},
+		"Join, cut off":         {s.Join(io.Discard, cut(1), size+150), io.ErrUnexpectedEOF, 1},
+		"Join, empty":           {s.Join(io.Discard, with(0, bytes.NewReader(nil)), 1), erasure.ErrShardSize, 0},
 		"Join, broken":          {s.Join(io.Discard, with(1, iotest.ErrReader(broken)), k*size), broken, 1},
 	} {
 		mustBe(t, x.err, x.want, what)
