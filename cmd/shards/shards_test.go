@@ -645,6 +645,8 @@ func TestStaleTemporaries(t *testing.T) {
 	for _, name := range names {
 		write(t, filepath.Join(dir, name), read(t, shardPath(path, 1)))
 	}
+	other := filepath.Join(dir, ".shards-fedcba9876543210.tmp")
+	os.Mkdir(other, 0o700)
 	mustCall(t, "verify", dir)
 	held, err := createTemporary(dir, 0o600)
 	if err != nil {
@@ -655,4 +657,7 @@ func TestStaleTemporaries(t *testing.T) {
 	before[names[1]], before[names[2]] = before["file.001.shard"], before["file.001.shard"]
 	before[filepath.Base(held.Name())] = ""
 	same(t, dir, before)
+	if _, err := os.Stat(other); err != nil {
+		t.Error("a directory was removed:", err)
+	}
 }
