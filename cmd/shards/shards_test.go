@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/twogather/twogather/erasure"
@@ -585,6 +588,55 @@ func TestFileChanges(t *testing.T) {
 		damage[2].do(t, shardPath(path, 1))
 		same(t, dir, before)
 	})
+}
+
+// A file may come in pieces of any size, and its end is not that of a read that failed.
+func TestShortReads(t *testing.T) {
+	want := content(5*smallUnit + 7)
+	encode := func(r io.Reader) ([]*newFile, error) {
+		c := &set{data: 3, parity: 2, unit: smallUnit, size: int64(len(want)), matrix: erasure.NormalisedCauchy, mode: 0o600, name: "file"}
+		codec, err := c.codec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &session{ctx: t.Context(), stdout: io.Discard, stderr: io.Discard}
+		files, err := s.beginShards(c, filepath.Join(t.TempDir(), c.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(files.discard)
+		if err := c.encodeFile(s.ctx, codec, r, files.files, nil); err != nil {
+			return nil, err
+		}
+		for i, f := range files.files {
+			if _, err := f.WriteAt(c.header(i), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return files.files, nil
+	}
+	for name, wrap := range map[string]func(io.Reader) io.Reader{
+		"one byte": iotest.OneByteReader, "half": iotest.HalfReader, "early EOF": iotest.DataErrReader,
+	} {
+		files, err := encode(wrap(bytes.NewReader(want)))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for i, b := range reference(t, want, "file", 0o600, 3, 2, smallUnit, erasure.NormalisedCauchy) {
+			if !bytes.Equal(read(t, files[i].Name()), b) {
+				t.Errorf("%s: shard file %d is another one", name, i)
+			}
+		}
+	}
+	for n := range want {
+		broken := errors.New("broken")
+		if _, err := encode(io.MultiReader(bytes.NewReader(want[:n]), iotest.ErrReader(broken))); err != broken {
+			t.Errorf("after %d bytes a read failed: %v", n, err)
+		}
+		if _, err := encode(bytes.NewReader(want[:n])); err != errChanged {
+			t.Errorf("the file ended after %d bytes: %v", n, err)
+		}
+	}
 }
 
 // Files have the permissions of the one that was encoded, and never more.
