@@ -279,6 +279,13 @@ func TestFlippedBits(t *testing.T) {
 		}
 		b[bit/8] ^= 1 << (bit % 8)
 	}
+	// Nor does an end that comes too soon.
+	for n := 0; n < len(b); n += step {
+		write(t, file, b[:n])
+		if out, _, status := call(t, "verify", path); status != 1 || strings.Contains(out, file+": good") {
+			t.Errorf("cut after %d bytes: status %d, %q", n, status, out)
+		}
+	}
 	write(t, file, b)
 	mustCall(t, "verify", path)
 }
@@ -368,6 +375,11 @@ func TestArguments(t *testing.T) {
 	}
 	mustCall(t, append([]string{"verify"}, files...)...)
 	mustCall(t, append([]string{"verify", dir, path, dir + "/../" + filepath.Base(dir)}, files...)...) // each once
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err == nil {
+		mustCall(t, "verify", link)
+		mustCall(t, "verify", dir, link)
+	}
 	if s := status(t, files[0], files[2], files[4]); s != 1 {
 		t.Errorf("three of five: status %d", s)
 	}
@@ -588,6 +600,48 @@ func TestFileChanges(t *testing.T) {
 		damage[2].do(t, shardPath(path, 1))
 		same(t, dir, before)
 	})
+}
+
+// Shard files that end, or can no longer be read, while they are: the others do.
+func TestShardLostWhileRead(t *testing.T) {
+	path := encoded(t, 2, 2, 10_000)
+	want := read(t, path)
+	os.Remove(path)
+	os.Rename(shardPath(path, 0), path+".first")
+	cut := shardPath(path, 1)
+	whole := read(t, cut)
+	var once sync.Once
+	withFault(t, func(step, _ string) error {
+		if step == "write" {
+			once.Do(func() { os.Truncate(cut, int64(len(whole)-1000)) })
+		}
+		return nil
+	})
+	_, errs, status := call(t, "join", path)
+	if status != 0 || errs != "shards: "+cut+": truncated while it was read; joined without it\n" || !bytes.Equal(read(t, path), want) {
+		t.Errorf("status %d, %q, or another file is joined", status, errs)
+	}
+
+	write(t, cut, whole)
+	os.Rename(path+".first", shardPath(path, 0))
+	for lost := range 5 {
+		c, err := gather([]string{path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range c.shards[:lost] {
+			s.file.Close()
+		}
+		if err := c.scan(t.Context(), nil); err != nil || len(c.good()) != 4-lost {
+			t.Errorf("%d closed: %d are good, %v", lost, len(c.good()), err)
+		}
+		for _, s := range c.shards[:lost] {
+			if s.state != unreadable {
+				t.Errorf("%d closed: %s", lost, s.why)
+			}
+		}
+		c.close()
+	}
 }
 
 // A file may come in pieces of any size, and its end is not that of a read that failed.
