@@ -191,11 +191,15 @@ func TestStreamErrors(t *testing.T) {
 		"Verify, nil":           {verify(with(4, nil)), erasure.ErrInvalidInput, -1},
 		"Verify, empty":         {verify(readers([][]byte{{}, {}, {}, {}, {}})), erasure.ErrShardNoData, -1},
 		"Verify, shorter":       {verify(with(4, bytes.NewReader(want[4][:249]))), erasure.ErrShardSize, 4},
+		"Verify, cut off":       {verify(cut(4)), io.ErrUnexpectedEOF, 4},
 		"Verify, broken":        {verify(with(3, iotest.ErrReader(broken))), broken, 3},
 		"Reconstruct, too few":  {s.Reconstruct(readers(want[:4]), w), erasure.ErrTooFewShards, -1},
 		"Reconstruct, few fill": {s.Reconstruct(readers(want), w[:4]), erasure.ErrTooFewShards, -1},
 		"Reconstruct, both":     {s.Reconstruct(readers(want), w), erasure.ErrReconstructMismatch, -1},
 		"Reconstruct, lost":     {s.Reconstruct(readers(without(want, 0, 1, 2)), fill), erasure.ErrTooFewShards, -1},
+		"Reconstruct, empty":    {s.Reconstruct(readers([][]byte{{}, nil, {}, {}, {}}), fill), erasure.ErrShardNoData, -1},
+		"Reconstruct, shorter":  {s.Reconstruct(with(2, bytes.NewReader(want[2][:200]), 1), fill), erasure.ErrShardSize, 2},
+		"Reconstruct, cut off":  {s.Reconstruct(without(cut(3), 1), fill), io.ErrUnexpectedEOF, 3},
 		"Reconstruct, broken":   {s.Reconstruct(with(2, iotest.ErrReader(broken), 1), fill), broken, 2},
 		"Split, nothing":        {s.Split(strings.NewReader("abc"), w[:k], 0), erasure.ErrShortData, -1},
 		"Split, too few":        {s.Split(strings.NewReader("abc"), w[:2], 3), erasure.ErrTooFewShards, -1},
@@ -256,9 +260,10 @@ func TestStreamErrors(t *testing.T) {
 		t.Errorf("%d bytes written after the context was cancelled at 200", n)
 	}
 	for what, err := range map[string]error{
-		"Verify": verify(readers(want)),
-		"Split":  s.Split(bytes.NewReader(want[0]), []io.Writer{io.Discard, io.Discard, io.Discard}, size),
-		"Join":   s.Join(io.Discard, readers(want), size),
+		"Verify":      verify(readers(want)),
+		"Reconstruct": s.Reconstruct(readers(without(want, 1)), []io.Writer{nil, io.Discard, nil, nil, nil}),
+		"Split":       s.Split(bytes.NewReader(want[0]), []io.Writer{io.Discard, io.Discard, io.Discard}, size),
+		"Join":        s.Join(io.Discard, readers(want), size),
 	} {
 		mustBe(t, err, context.Canceled, what)
 	}
