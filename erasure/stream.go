@@ -167,13 +167,13 @@ func (s *Stream) Join(dst io.Writer, shards []io.Reader, outSize int64) error {
 		return fmt.Errorf("erasure: %d bytes to join: %w", outSize, ErrInvalidInput)
 	}
 	p := progress{s, 0}
-	size := outSize // of a shard, as soon as the first one has ended
+	var size int64 // of the first shard
 	for i, r := range shards {
 		if p.done == outSize {
 			break
 		}
 		r = numberedReader{r, i}
-		n, err := io.CopyN(io.MultiWriter(dst, &p), r, min(size, outSize-p.done))
+		n, err := io.CopyN(io.MultiWriter(dst, &p), r, outSize-p.done)
 		if err == nil && i > 0 {
 			var more int64
 			more, err = io.CopyN(io.Discard, r, size+1-n)

@@ -152,6 +152,11 @@ func TestStreamReadsWhatItNeeds(t *testing.T) {
 	if err := (&erasure.Stream{Codec: c}).Reconstruct(valid, fill); err != nil || !bytes.Equal(buffers[1].Bytes(), want[1]) {
 		t.Error(err)
 	}
+	one := readers(want[:3])
+	one[1] = iotest.ErrReader(errors.New("read"))
+	if err := (&erasure.Stream{Codec: c}).Join(io.Discard, one, 1000); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestStreamErrors(t *testing.T) {
