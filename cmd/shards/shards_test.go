@@ -417,6 +417,43 @@ func TestArguments(t *testing.T) {
 	mustFail(t, []string{files[2], "rename"}, "repair", "--force", "-o", dir, files[2], files[3], a+"/x")
 }
 
+func TestShardPaths(t *testing.T) {
+	for _, base := range []string{"a", "dir/a", ".a", "a.000.shard", "a.", "..", "a.000"} {
+		for _, index := range []int{0, 7, 255} {
+			if b, i, ok := splitPath(shardPath(base, index)); !ok || b != base || i != index {
+				t.Errorf("%s becomes %s, %d, %v", shardPath(base, index), b, i, ok)
+			}
+		}
+	}
+	for _, path := range []string{
+		"", ".shard", "000.shard", ".000.shard", "dir/.000.shard", "a.000", "a.00.shard", "a.0000.shard", "a.+01.shard", "a.-01.shard", "a.0x1.shard",
+	} {
+		if b, i, ok := splitPath(path); ok {
+			t.Errorf("%s becomes %s, %d", path, b, i)
+		}
+	}
+}
+
+// Sets of files whose names begin alike lie in one directory.
+func TestNeighbours(t *testing.T) {
+	dir := t.TempDir()
+	names := []string{"a", "a.000", "a.b", "ab", "b"}
+	for i, name := range names {
+		mustCall(t, "encode", "-k", "2", "-p", "1", write(t, filepath.Join(dir, name), content(100+i)))
+	}
+	before := snapshot(t, dir)
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		mustCall(t, "verify", path)
+		os.Remove(path)
+		os.Remove(shardPath(path, 1))
+		mustCall(t, "repair", path)
+		mustCall(t, "join", path)
+		same(t, dir, before)
+	}
+	mustFail(t, []string{"of another set"}, "verify", dir)
+}
+
 func TestNames(t *testing.T) {
 	for _, name := range []string{
 		"two words", "-dash", "--force", "ünïcödé ☃", "*?[a]", "%s%d\\", "new\nline", ".hidden", "x.000.shard", "not\xffUTF-8",
