@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+	"weak"
 
 	"github.com/twogather/twogather/erasure"
 	"github.com/twogather/twogather/internal/testkit"
@@ -227,7 +228,8 @@ func TestErrors(t *testing.T) {
 		}
 	}
 
-	s := full()
+	// Shards that follow each other in memory: little is checked where nothing can be wrong with them.
+	s := slices.Collect(slices.Chunk(bytes.Join(full(), nil), size))
 	mustBe(t, c.ReconstructSome(s, make([]bool, 4)), erasure.ErrInvalidInput, "4 required")
 	mustBe(t, c.ReconstructSome(s, nil), erasure.ErrInvalidInput, "none required")
 
@@ -696,6 +698,43 @@ func TestAllocations(t *testing.T) {
 			}
 		}); n != 0 {
 			t.Errorf("%s allocates %v times", name, n)
+		}
+	}
+}
+
+// What is kept for the next call keeps no shard in memory.
+func TestShardsAreForgotten(t *testing.T) {
+	c := newCodec(t, 4, 2)
+	sizes := []int{50, 40_000, 1 << 20}
+	if testkit.Boundary() {
+		sizes = sizes[:2]
+	}
+	for name, f := range map[string]func(shards [][]byte) error{
+		"Encode": c.Encode,
+		"Verify": func(s [][]byte) error { _, err := c.Verify(s); return err },
+		"Update": func(s [][]byte) error { return c.Update(s, [][]byte{bytes.Clone(s[0]), nil, nil, nil}) },
+		"Reconstruct": func(s [][]byte) error {
+			s[1], s[4] = s[1][:0], s[4][:0]
+			return c.Reconstruct(s)
+		},
+	} {
+		for _, size := range sizes {
+			var kept []weak.Pointer[byte]
+			func() {
+				shards := clone(random("forgotten", 6, size))
+				for i := range shards {
+					kept = append(kept, weak.Make(&shards[i][0]))
+				}
+				if err := f(shards); err != nil {
+					t.Fatal(err)
+				}
+			}()
+			runtime.GC()
+			for i, shard := range kept {
+				if shard.Value() != nil {
+					t.Errorf("%s, %d bytes: shard %d is kept", name, size, i)
+				}
+			}
 		}
 	}
 }

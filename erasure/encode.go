@@ -135,7 +135,7 @@ func (t *Tables) runParts(g *group, w walk, outputs, sources [][]byte, from, to 
 		most = (count + parts - 1) / parts
 		call = cut(g.count + most)
 		s := scratches.Get().(*scratch)
-		defer s.release()
+		defer scratches.Put(s)
 		sums = s.memory(g.count * (to - from + minLength))
 	}
 	for first := 0; first < count; first += most {
@@ -167,13 +167,7 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// release gives a scratch back without the caller's buffers.
-func (s *scratch) release() {
-	clear(s.headers)
-	scratches.Put(s)
-}
-
-// shards returns so many headers, cleared.
+// shards returns so many headers, which never become those of the caller's shards.
 func (s *scratch) shards(n int) [][]byte {
 	s.headers = slices.Grow(s.headers[:0], n)[:n]
 	return s.headers
@@ -188,7 +182,7 @@ func (s *scratch) memory(n int) []byte {
 // encodeShort encodes shards that are shorter than a kernel takes.
 func (t *Tables) encodeShort(outputs, sources [][]byte) {
 	s := scratches.Get().(*scratch)
-	defer s.release()
+	defer scratches.Put(s)
 	padded := s.pad(outputs, sources)
 	t.encodeBy(t.walk(minLength), padded[:len(outputs)], padded[len(outputs):])
 	for i, out := range outputs {
@@ -251,7 +245,7 @@ func (t *Tables) updateLong(outputs [][]byte, column int, source []byte) {
 // updateShort updates outputs that are shorter than a kernel takes.
 func (t *Tables) updateShort(outputs [][]byte, column int, source []byte) {
 	s := scratches.Get().(*scratch)
-	defer s.release()
+	defer scratches.Put(s)
 	padded := s.pad(outputs, [][]byte{source})
 	t.updateLong(padded[:len(outputs)], column, padded[len(outputs)])
 	for i, out := range outputs {

@@ -192,6 +192,20 @@ func sameHeaders(a, b [][]byte) bool {
 	})
 }
 
+// entriesOf returns all that kernels read of tables.
+func entriesOf(tables *Tables) []byte {
+	all := bytes.Clone(tables.coefficients)
+	for i := range tables.groups {
+		all = append(all, tables.groups[i].entries...)
+	}
+	for j := range tables.columns {
+		for _, e := range tables.columnEntries(j) {
+			all = append(all, e[:]...)
+		}
+	}
+	return all
+}
+
 // check encodes and updates once. Sources come first among the shards, then outputs.
 func (b *bench) check(tables *Tables, matrix [][]byte, shards [][]byte) {
 	b.t.Helper()
@@ -200,7 +214,7 @@ func (b *bench) check(tables *Tables, matrix [][]byte, shards [][]byte) {
 	what := fmt.Sprintf("%d sources, %d outputs, %d bytes", k, len(outputs), len(shards[0]))
 	headers := slices.Clone(shards)
 	b.fill(sources)
-	before := cloneAll(sources)
+	before, entries := cloneAll(sources), entriesOf(tables)
 	want := make([][]byte, len(outputs))
 	for i, out := range outputs {
 		for j := range out {
@@ -226,6 +240,9 @@ func (b *bench) check(tables *Tables, matrix [][]byte, shards [][]byte) {
 		}
 		if !sameHeaders(shards, headers) {
 			b.t.Fatalf("%s, %s: the caller's headers were written to", op, what)
+		}
+		if !bytes.Equal(entriesOf(tables), entries) {
+			b.t.Fatalf("%s, %s: the tables were written to", op, what)
 		}
 		b.intact(shards, op+", "+what)
 	}
@@ -308,7 +325,8 @@ func TestKernels(t *testing.T) {
 					if testkit.Boundary() && offset%9 != 0 {
 						continue
 					}
-					b.check(tables, matrix, b.place(3+p, 300-offset, offset%2 == 1, func(int) int { return offset }))
+					// Each shard is at each offset once, and they differ.
+					b.check(tables, matrix, b.place(3+p, 300-offset, offset%2 == 1, func(i int) int { return (offset + 7*i) % 64 }))
 				}
 			}
 		})

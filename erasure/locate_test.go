@@ -122,14 +122,21 @@ func TestLocateExplains(t *testing.T) {
 	}
 }
 
+// encodedBy returns a set of shards that a codec has made consistent.
+func encodedBy(t *testing.T, c *erasure.Codec, size int) [][]byte {
+	t.Helper()
+	shards := random(t.Name(), c.TotalShards(), size)
+	if err := c.Encode(shards); err != nil {
+		t.Fatal(err)
+	}
+	return shards
+}
+
 // Where a matrix has singular squares two sets may explain the same bytes: no answer rather than one of them.
 func TestLocateAmbiguous(t *testing.T) {
 	// Columns 0 and 1 are multiples of each other.
 	c := newCodec(t, 3, 3, erasure.WithCustomMatrix([][]byte{{1, 2, 1}, {1, 2, 3}, {1, 2, 7}}))
-	shards := random("ambiguous", 6, 4)
-	if err := c.Encode(shards); err != nil {
-		t.Fatal(err)
-	}
+	shards := encodedBy(t, c, 4)
 	for i := range shards {
 		bad := clone(shards)
 		bad[i][1] ^= 5
@@ -138,6 +145,34 @@ func TestLocateAmbiguous(t *testing.T) {
 			mustBe(t, err, erasure.ErrCorrupt, fmt.Sprint("shard ", i))
 		} else if err != nil || !slices.Equal(got, []int{i}) {
 			t.Errorf("shard %d: located %v, %v", i, got, err)
+		}
+	}
+}
+
+// Two pairs of shards may explain the same byte, too.
+func TestLocateAmbiguousPairs(t *testing.T) {
+	// The columns' sum is 0, so the same error in shards 0 and 1 is one in shards 2 and 3.
+	c := newCodec(t, 4, 4, erasure.WithCustomMatrix([][]byte{{1, 1, 1, 1}, {1, 2, 3, 0}, {1, 4, 5, 0}, {1, 8, 15, 6}}))
+	shards := encodedBy(t, c, 4)
+	for _, x := range []struct {
+		errors [8]byte
+		want   []int
+	}{
+		{[8]byte{5, 5}, nil}, {[8]byte{0, 0, 5, 5}, nil}, {[8]byte{0, 7, 7}, nil},
+		{[8]byte{5, 7}, []int{0, 1}}, {[8]byte{5, 0, 0, 0, 0, 5}, []int{0, 5}}, {[8]byte{0, 0, 5}, []int{2}},
+	} {
+		bad := clone(shards)
+		for i, e := range x.errors {
+			bad[i][2] ^= e
+		}
+		got, err := c.Locate(bad)
+		if x.want == nil {
+			mustBe(t, err, erasure.ErrCorrupt, fmt.Sprint(x.errors))
+		} else if err != nil {
+			t.Errorf("%v: %v", x.errors, err)
+		}
+		if !slices.Equal(got, x.want) {
+			t.Errorf("%v: located %v, want %v", x.errors, got, x.want)
 		}
 	}
 }

@@ -159,10 +159,10 @@ func subsets(total, n int) iter.Seq[[]int] {
 }
 
 // without returns shards without those that are lost.
-func without(shards [][]byte, lost ...int) [][]byte {
+func without[S any](shards []S, lost ...int) []S {
 	s := slices.Clone(shards)
 	for _, i := range lost {
-		s[i] = nil
+		clear(s[i : i+1])
 	}
 	return s
 }

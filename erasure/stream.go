@@ -154,7 +154,8 @@ func (s *Stream) Split(data io.Reader, dst []io.Writer, size int64) error {
 	return nil
 }
 
-// Join writes the first outSize bytes of the data shards to dst: what was split into them, without the zeros.
+// Join writes the first outSize bytes of the data shards to dst: what was split into them, without the zeros. It reads only
+// as many shards as it needs, but if there are several, to their ends: one that was cut off would shift what follows.
 func (s *Stream) Join(dst io.Writer, shards []io.Reader, outSize int64) error {
 	if len(shards) > s.Codec.data {
 		shards = shards[:s.Codec.data]
@@ -166,10 +167,27 @@ func (s *Stream) Join(dst io.Writer, shards []io.Reader, outSize int64) error {
 		return fmt.Errorf("erasure: %d bytes to join: %w", outSize, ErrInvalidInput)
 	}
 	p := progress{s, 0}
+	var size int64 // of the first shard
 	for i, r := range shards {
-		_, err := io.CopyN(io.MultiWriter(dst, &p), numberedReader{r, i}, outSize-p.done)
-		if err != nil && err != io.EOF {
+		if p.done == outSize {
+			break
+		}
+		r = numberedReader{r, i}
+		n, err := io.CopyN(io.MultiWriter(dst, &p), r, outSize-p.done)
+		if err == nil && i > 0 {
+			var more int64
+			more, err = io.CopyN(io.Discard, r, size+1-n)
+			n += more
+		}
+		switch {
+		case err != nil && err != io.EOF:
 			return err
+		case i == 0:
+			size = n
+		case n < size:
+			return shorterError(i, 0, n)
+		case n > size:
+			return shorterError(0, i, size)
 		}
 	}
 	if p.done < outSize {
@@ -224,7 +242,11 @@ func (s *Stream) blocks(streams []io.Reader, buffers [][]byte, f func(blocks [][
 				first = i
 			}
 			if len(blocks[first]) != n {
-				return p.sizeError(blocks, first, i)
+				short, long := first, i
+				if len(blocks[short]) > len(blocks[long]) {
+					short, long = long, short
+				}
+				return shorterError(short, long, p.done+int64(len(blocks[short])))
 			}
 		}
 		size := len(blocks[first])
@@ -243,12 +265,9 @@ func (s *Stream) blocks(streams []io.Reader, buffers [][]byte, f func(blocks [][
 	}
 }
 
-// sizeError says which of two streams ended before the other one.
-func (p *progress) sizeError(blocks [][]byte, i, j int) error {
-	if len(blocks[i]) > len(blocks[j]) {
-		i, j = j, i
-	}
-	return StreamReadError{fmt.Errorf("it has %d bytes, and stream %d has more: %w", p.done+int64(len(blocks[i])), j, ErrShardSize), i}
+// shorterError says that a stream ended after so many bytes, before another one.
+func shorterError(short, long int, bytes int64) error {
+	return StreamReadError{fmt.Errorf("it has %d bytes, and stream %d has more: %w", bytes, long, ErrShardSize), short}
 }
 
 // write writes a block to each of the streams that have one.

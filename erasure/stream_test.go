@@ -152,6 +152,11 @@ func TestStreamReadsWhatItNeeds(t *testing.T) {
 	if err := (&erasure.Stream{Codec: c}).Reconstruct(valid, fill); err != nil || !bytes.Equal(buffers[1].Bytes(), want[1]) {
 		t.Error(err)
 	}
+	one := readers(want[:3])
+	one[1] = iotest.ErrReader(errors.New("read"))
+	if err := (&erasure.Stream{Codec: c}).Join(io.Discard, one, 1000); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestStreamErrors(t *testing.T) {
@@ -191,11 +196,15 @@ func TestStreamErrors(t *testing.T) {
 		"Verify, nil":           {verify(with(4, nil)), erasure.ErrInvalidInput, -1},
 		"Verify, empty":         {verify(readers([][]byte{{}, {}, {}, {}, {}})), erasure.ErrShardNoData, -1},
 		"Verify, shorter":       {verify(with(4, bytes.NewReader(want[4][:249]))), erasure.ErrShardSize, 4},
+		"Verify, cut off":       {verify(cut(4)), io.ErrUnexpectedEOF, 4},
 		"Verify, broken":        {verify(with(3, iotest.ErrReader(broken))), broken, 3},
 		"Reconstruct, too few":  {s.Reconstruct(readers(want[:4]), w), erasure.ErrTooFewShards, -1},
 		"Reconstruct, few fill": {s.Reconstruct(readers(want), w[:4]), erasure.ErrTooFewShards, -1},
 		"Reconstruct, both":     {s.Reconstruct(readers(want), w), erasure.ErrReconstructMismatch, -1},
 		"Reconstruct, lost":     {s.Reconstruct(readers(without(want, 0, 1, 2)), fill), erasure.ErrTooFewShards, -1},
+		"Reconstruct, empty":    {s.Reconstruct(readers([][]byte{{}, nil, {}, {}, {}}), fill), erasure.ErrShardNoData, -1},
+		"Reconstruct, shorter":  {s.Reconstruct(with(2, bytes.NewReader(want[2][:200]), 1), fill), erasure.ErrShardSize, 2},
+		"Reconstruct, cut off":  {s.Reconstruct(without(cut(3), 1), fill), io.ErrUnexpectedEOF, 3},
 		"Reconstruct, broken":   {s.Reconstruct(with(2, iotest.ErrReader(broken), 1), fill), broken, 2},
 		"Split, nothing":        {s.Split(strings.NewReader("abc"), w[:k], 0), erasure.ErrShortData, -1},
 		"Split, too few":        {s.Split(strings.NewReader("abc"), w[:2], 3), erasure.ErrTooFewShards, -1},
@@ -205,6 +214,13 @@ func TestStreamErrors(t *testing.T) {
 		"Join, nil":             {s.Join(io.Discard, with(1, nil), 1), erasure.ErrInvalidInput, -1},
 		"Join, negative":        {s.Join(io.Discard, readers(want), -1), erasure.ErrInvalidInput, -1},
 		"Join, short":           {s.Join(io.Discard, readers(want), k*size+1), erasure.ErrShortData, -1},
+		"Join, first shorter":   {s.Join(io.Discard, with(0, bytes.NewReader(want[0][:200])), k*size-60), erasure.ErrShardSize, 0},
+		"Join, shorter":         {s.Join(io.Discard, with(1, bytes.NewReader(want[1][:200])), k*size-60), erasure.ErrShardSize, 1},
+		"Join, last shorter":    {s.Join(io.Discard, with(2, bytes.NewReader(want[2][:200])), k*size), erasure.ErrShardSize, 2},
+		"Join, little":          {s.Join(io.Discard, with(0, bytes.NewReader(want[0][:200])), 240), erasure.ErrShardSize, 0},
+		"Join, first longer":    {s.Join(io.Discard, with(0, bytes.NewReader(append(bytes.Clone(want[0]), 1))), size+2), erasure.ErrShardSize, 1},
+		"Join, cut off":         {s.Join(io.Discard, cut(1), size+150), io.ErrUnexpectedEOF, 1},
+		"Join, empty":           {s.Join(io.Discard, with(0, bytes.NewReader(nil)), 1), erasure.ErrShardSize, 0},
 		"Join, broken":          {s.Join(io.Discard, with(1, iotest.ErrReader(broken)), k*size), broken, 1},
 	} {
 		mustBe(t, x.err, x.want, what)
@@ -249,9 +265,10 @@ func TestStreamErrors(t *testing.T) {
 		t.Errorf("%d bytes written after the context was cancelled at 200", n)
 	}
 	for what, err := range map[string]error{
-		"Verify": verify(readers(want)),
-		"Split":  s.Split(bytes.NewReader(want[0]), []io.Writer{io.Discard, io.Discard, io.Discard}, size),
-		"Join":   s.Join(io.Discard, readers(want), size),
+		"Verify":      verify(readers(want)),
+		"Reconstruct": s.Reconstruct(readers(without(want, 1)), []io.Writer{nil, io.Discard, nil, nil, nil}),
+		"Split":       s.Split(bytes.NewReader(want[0]), []io.Writer{io.Discard, io.Discard, io.Discard}, size),
+		"Join":        s.Join(io.Discard, readers(want), size),
 	} {
 		mustBe(t, err, context.Canceled, what)
 	}

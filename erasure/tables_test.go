@@ -159,6 +159,75 @@ func TestRowsAndColumns(t *testing.T) {
 	})
 }
 
+// A coefficient 0 costs nothing: the source is not read, nor in an update the output.
+func TestZeros(t *testing.T) {
+	if !testkit.GuardPages {
+		t.Skip("this needs pages that fault")
+	}
+	testkit.Kernels(t, primitive, kernels, func(t *testing.T, k int) {
+		matrix := [][]byte{{3, 0, 5, 0}, {1, 0, 7, 0}, {1, 0, 0, 0}, {0, 0, 0, 0}}
+		tables := must(t, matrix, k)
+		n := os.Getpagesize()
+		shards := slices.Collect(slices.Chunk(testkit.Guarded(t, 8*n), n))
+		sources, outputs := shards[:4], shards[4:]
+		for i, s := range shards {
+			copy(s, noise[i:])
+		}
+		want := slowEncode(matrix, sources)
+		without := func(f func(), shards ...[]byte) {
+			for _, s := range shards {
+				f = func(inner func()) func() { return func() { testkit.Inaccessible(t, s, inner) } }(f)
+			}
+			f()
+		}
+		without(func() { tables.encode(outputs, sources) }, sources[1], sources[3])
+		if !equalAll(outputs, want) {
+			t.Error("encode: wrong")
+		}
+		without(func() { tables.Rows(2, 4).encode(outputs[:2], sources) }, sources[1:]...)
+		if !equalAll(outputs[:2], want[2:]) {
+			t.Error("encode of a sum and of nothing: wrong")
+		}
+		outputs[0], outputs[1] = want[0], want[1]
+		for j, source := range sources {
+			unread, untouched := [][]byte{source}, [][]byte(nil)
+			for i, row := range matrix {
+				if row[j] != 0 {
+					unread = nil
+				} else if i > 1 {
+					untouched = append(untouched, outputs[i])
+				}
+			}
+			without(func() { tables.update(outputs, j, source) }, append(unread, untouched...)...)
+		}
+	})
+}
+
+// A coefficient 1 costs a XOR: rows of ones and columns of ones have no entries, and a sum of its own is no product.
+func TestOnes(t *testing.T) {
+	testkit.Kernels(t, primitive, kernels, func(t *testing.T, k int) {
+		r := rand.New(rand.NewPCG(13, 14))
+		size := formOf(uint8(k)).size
+		for _, x := range []struct{ rows, columns, ones, sum int }{{1, 5, 5, 0}, {4, 10, 1, 1}, {2, 3, 1, 1}} {
+			g := must(t, matrixKinds[2].make(r, x.rows, x.columns), k).groups[0]
+			if products := (x.rows - x.sum) * (x.columns - x.ones); g.ones != x.ones || g.sum != x.sum || len(g.entries) != products*size {
+				t.Errorf("%d+%d: %d columns of ones, sum %d, %d bytes of entries for %d products", x.columns, x.rows, g.ones, g.sum, len(g.entries), products)
+			}
+		}
+		if !testkit.GuardPages || k == kernelGeneric {
+			return
+		}
+		output := testkit.Guarded(t, 4096)
+		tables := must(t, [][]byte{{1}}, k)
+		testkit.Inaccessible(t, output, func() {
+			stack, _ := testkit.WhereFaults(t, func() { tables.update([][]byte{output}, 0, noise[:len(output)]) })
+			if name := stack[0].Function; !strings.Contains(name, ".add") {
+				t.Errorf("%s adds a source", name)
+			}
+		})
+	})
+}
+
 // TestGoroutines has goroutines share tables.
 func TestGoroutines(t *testing.T) {
 	testkit.Kernels(t, primitive, kernels, func(t *testing.T, k int) {

@@ -65,6 +65,44 @@ func TestErasureSweep(t *testing.T) {
 	}
 }
 
+// What is measured where the command line says little, and in a sweep.
+func TestErasureShapes(t *testing.T) {
+	shapes := func(words string) []shape {
+		o, _, err := parse(strings.Fields(words))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := o.shapes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	for words, want := range map[string]shape{
+		"":                      {10, 4, 4, 32 << 10},
+		"-k 3":                  {3, 4, 3, 32 << 10},
+		"-k 10 -p 4 -s 1M -e 2": {10, 4, 2, 1 << 20},
+	} {
+		if got := shapes(words); !slices.Equal(got, []shape{want}) {
+			t.Errorf("%q: %v, want %v", words, got, want)
+		}
+	}
+	seen := make(map[int]int)
+	for _, s := range shapes("--sweep") {
+		seen[s.size]++
+		if measured := s.memory() <= sweptMemory; !measured && (s.data < 50 || s.size < 64<<20) {
+			t.Errorf("%v is too much to be measured", s)
+		}
+	}
+	if len(seen) != len(sweptSizes) || seen[64] != len(sweptShapes) || seen[64<<20] != len(sweptShapes) {
+		t.Errorf("shapes by size: %v", seen)
+	}
+	// Those that become the same by an option count once.
+	if got := len(shapes("--sweep -k 10 -s 64")); got != 5 {
+		t.Errorf("%d shapes of 10 data shards", got)
+	}
+}
+
 func TestErasureCSV(t *testing.T) {
 	out := mustCall(t, strings.Fields(quickErasure+"--sweep -s 1500 --placement both --kernel all --csv")...)
 	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
@@ -134,6 +172,10 @@ func TestPlace(t *testing.T) {
 					t.Errorf("%s buffer %d of %d bytes: untouched, or like it", p, i, size)
 				}
 				last = at
+				// Pages of zeros that nobody has written to are one page, and the same data would be compared in vain.
+				if n := bytes.Count(b, []byte{0}); size > 1 && n > size/2 || i > 0 && bytes.Equal(b, buffers[0]) {
+					t.Errorf("%s buffer %d of %d bytes has %d zeros, or what the first one has", p, i, size, n)
+				}
 			}
 		}
 	}

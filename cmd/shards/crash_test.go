@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -322,12 +324,15 @@ func TestOrderOfSteps(t *testing.T) {
 		restore(t, dir, s.before)
 		var mu sync.Mutex
 		var steps []string
-		files := make(map[string]bool)
+		files, synced := make(map[string]bool), make(map[string]bool)
 		withFault(t, func(step, path string) error {
 			mu.Lock()
 			defer mu.Unlock()
-			if step == "write" {
+			switch step {
+			case "write":
 				files[path] = true
+			case "sync":
+				synced[path] = true
 			}
 			if len(steps) == 0 || steps[len(steps)-1] != step {
 				steps = append(steps, step)
@@ -357,7 +362,95 @@ func TestOrderOfSteps(t *testing.T) {
 		if len(files) != changed {
 			t.Errorf("%s: %d files were written, and %d changed", s.name, len(files), changed)
 		}
+		if !maps.Equal(files, synced) {
+			t.Errorf("%s: of %v only %v were synced", s.name, files, synced)
+		}
 	}
+}
+
+// systemCalls runs the program, and returns its calls that change names or have something written to the disk: for a sync
+// the path of what is synced, for others the two names, or one.
+func systemCalls(t *testing.T, args ...string) (calls [][]string) {
+	t.Helper()
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip(err)
+	}
+	file := filepath.Join(t.TempDir(), "calls")
+	cmd := exec.Command(strace, append([]string{"-f", "-y", "-qq", "-o", file,
+		"-e", "trace=fsync,?link,?linkat,?rename,?renameat,?renameat2,?unlink,?unlinkat", os.Args[0]}, args...)...)
+	cmd.Env = program([]string{"SHARDS_TEST_UNIT=64"}).Env
+	if out, err := cmd.CombinedOutput(); strings.Contains(string(out), "ptrace") {
+		t.Skipf("%s", out)
+	} else if err != nil {
+		t.Fatalf("%v, %s", err, out)
+	}
+	for line := range strings.Lines(string(read(t, file))) {
+		call := regexp.MustCompile(`^\d+ +(fsync|link|rename|unlink)(?:at2?)?\(`).FindStringSubmatch(line)
+		if call == nil {
+			continue // a signal, an exit, or the end of a call
+		}
+		words := call[1:]
+		for _, path := range regexp.MustCompile(`"([^"]*)"|^\d+ +fsync\(\d+<(.*)>`).FindAllStringSubmatch(line, -1) {
+			words = append(words, path[1]+path[2])
+		}
+		calls = append(calls, words)
+	}
+	return calls
+}
+
+// What the steps stand for: the system is told to write each file to the disk before any has its name, and each directory
+// after the last change there.
+func TestOrderOfSystemCalls(t *testing.T) {
+	check := func(name string, want int, args ...string) {
+		t.Helper()
+		var named []string
+		unsynced, files := make(map[string]bool), make(map[string]bool) // directories; those that were synced
+		for _, call := range systemCalls(t, args...) {
+			path := call[1]
+			switch call[0] {
+			case "fsync":
+				if strings.HasSuffix(path, ".tmp") && len(named) > 0 {
+					t.Errorf("%s: %s is synced after %s has its name", name, path, named[0])
+				}
+				files[path] = true
+				delete(unsynced, path)
+				continue
+			case "link", "rename":
+				if !files[path] {
+					t.Errorf("%s: %s has its name before it is synced", name, call[2])
+				}
+				named = append(named, call[2])
+				unsynced[filepath.Dir(call[2])] = true
+			}
+			unsynced[filepath.Dir(path)] = true
+		}
+		if len(named) != want || len(unsynced) > 0 {
+			t.Errorf("%s: %v have names, and %v are not synced at the end", name, named, unsynced)
+		}
+	}
+	for _, s := range scenarios(t, 3*smallUnit) {
+		dir := t.TempDir()
+		restore(t, dir, s.before)
+		changed := 0
+		for name, b := range s.after {
+			if s.before[name] != b {
+				changed++
+			}
+		}
+		check(s.name, changed, in(dir, s.args)...)
+		same(t, dir, s.after)
+	}
+
+	// Shard files of one set in two directories.
+	path := encoded(t, 2, 2, 1000)
+	dir := filepath.Join(filepath.Dir(path), "another")
+	must(os.Mkdir(dir, 0o700))
+	must(os.Rename(shardPath(path, 3), filepath.Join(dir, "file.003.shard")))
+	write(t, shardPath(path, 1), nil)
+	write(t, filepath.Join(dir, "file.003.shard"), nil)
+	check("two directories", 2, "repair", path, dir)
+	mustCall(t, "verify", path, dir)
 }
 
 // Of several runs that write the same file, one does, and none takes another's temporary file for a stale one.
@@ -385,6 +478,32 @@ func TestRunsAtTheSameTime(t *testing.T) {
 		}
 		same(t, dir, want)
 	}
+}
+
+// A temporary file that was taken for a stale one before it was locked is not used.
+func TestSweptWhileCreated(t *testing.T) {
+	dir := t.TempDir()
+	var done atomic.Bool
+	var sweeper sync.WaitGroup
+	sweeper.Go(func() {
+		for !done.Load() {
+			sweep(dir)
+		}
+	})
+	for range 2000 {
+		f, err := createTemporary(dir, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(f.Name()); err != nil {
+			t.Error(err)
+			break
+		}
+		os.Remove(f.Name())
+		f.Close()
+	}
+	done.Store(true)
+	sweeper.Wait()
 }
 
 // A file system without links.

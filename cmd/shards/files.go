@@ -22,11 +22,12 @@ func splitPath(path string) (base string, index int, ok bool) {
 	if !ok || dot < 1 || os.IsPathSeparator(rest[dot-1]) {
 		return "", 0, false
 	}
-	index, err := strconv.Atoi(rest[dot+1:])
-	if err != nil || shardPath(rest[:dot], index) != path {
+	number, err := strconv.ParseUint(rest[dot+1:], 10, 16)
+	base, index = rest[:dot], int(number)
+	if err != nil || shardPath(base, index) != path {
 		return "", 0, false
 	}
-	return rest[:dot], index, true
+	return base, index, true
 }
 
 // shardFiles returns the paths of the files base.NNN.shard that exist.

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -13,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/twogather/twogather/erasure"
@@ -276,6 +279,13 @@ func TestFlippedBits(t *testing.T) {
 		}
 		b[bit/8] ^= 1 << (bit % 8)
 	}
+	// Nor does an end that comes too soon.
+	for n := 0; n < len(b); n += step {
+		write(t, file, b[:n])
+		if out, _, status := call(t, "verify", path); status != 1 || strings.Contains(out, file+": good") {
+			t.Errorf("cut after %d bytes: status %d, %q", n, status, out)
+		}
+	}
 	write(t, file, b)
 	mustCall(t, "verify", path)
 }
@@ -365,6 +375,11 @@ func TestArguments(t *testing.T) {
 	}
 	mustCall(t, append([]string{"verify"}, files...)...)
 	mustCall(t, append([]string{"verify", dir, path, dir + "/../" + filepath.Base(dir)}, files...)...) // each once
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err == nil {
+		mustCall(t, "verify", link)
+		mustCall(t, "verify", dir, link)
+	}
 	if s := status(t, files[0], files[2], files[4]); s != 1 {
 		t.Errorf("three of five: status %d", s)
 	}
@@ -400,6 +415,43 @@ func TestArguments(t *testing.T) {
 	// A name that says the number of another shard.
 	os.Rename(b+"/y", shardPath(path, 2))
 	mustFail(t, []string{files[2], "rename"}, "repair", "--force", "-o", dir, files[2], files[3], a+"/x")
+}
+
+func TestShardPaths(t *testing.T) {
+	for _, base := range []string{"a", "dir/a", ".a", "a.000.shard", "a.", "..", "a.000"} {
+		for _, index := range []int{0, 7, 255} {
+			if b, i, ok := splitPath(shardPath(base, index)); !ok || b != base || i != index {
+				t.Errorf("%s becomes %s, %d, %v", shardPath(base, index), b, i, ok)
+			}
+		}
+	}
+	for _, path := range []string{
+		"", ".shard", "000.shard", ".000.shard", "dir/.000.shard", "a.000", "a.00.shard", "a.0000.shard", "a.+01.shard", "a.-01.shard", "a.0x1.shard",
+	} {
+		if b, i, ok := splitPath(path); ok {
+			t.Errorf("%s becomes %s, %d", path, b, i)
+		}
+	}
+}
+
+// Sets of files whose names begin alike lie in one directory.
+func TestNeighbours(t *testing.T) {
+	dir := t.TempDir()
+	names := []string{"a", "a.000", "a.b", "ab", "b"}
+	for i, name := range names {
+		mustCall(t, "encode", "-k", "2", "-p", "1", write(t, filepath.Join(dir, name), content(100+i)))
+	}
+	before := snapshot(t, dir)
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		mustCall(t, "verify", path)
+		os.Remove(path)
+		os.Remove(shardPath(path, 1))
+		mustCall(t, "repair", path)
+		mustCall(t, "join", path)
+		same(t, dir, before)
+	}
+	mustFail(t, []string{"of another set"}, "verify", dir)
 }
 
 func TestNames(t *testing.T) {
@@ -587,6 +639,97 @@ func TestFileChanges(t *testing.T) {
 	})
 }
 
+// Shard files that end, or can no longer be read, while they are: the others do.
+func TestShardLostWhileRead(t *testing.T) {
+	path := encoded(t, 2, 2, 10_000)
+	want := read(t, path)
+	os.Remove(path)
+	os.Rename(shardPath(path, 0), path+".first")
+	cut := shardPath(path, 1)
+	whole := read(t, cut)
+	var once sync.Once
+	withFault(t, func(step, _ string) error {
+		if step == "write" {
+			once.Do(func() { os.Truncate(cut, int64(len(whole)-1000)) })
+		}
+		return nil
+	})
+	_, errs, status := call(t, "join", path)
+	if status != 0 || errs != "shards: "+cut+": truncated while it was read; joined without it\n" || !bytes.Equal(read(t, path), want) {
+		t.Errorf("status %d, %q, or another file is joined", status, errs)
+	}
+
+	write(t, cut, whole)
+	os.Rename(path+".first", shardPath(path, 0))
+	for lost := range 5 {
+		c, err := gather([]string{path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range c.shards[:lost] {
+			s.file.Close()
+		}
+		if err := c.scan(t.Context(), nil); err != nil || len(c.good()) != 4-lost {
+			t.Errorf("%d closed: %d are good, %v", lost, len(c.good()), err)
+		}
+		for _, s := range c.shards[:lost] {
+			if s.state != unreadable {
+				t.Errorf("%d closed: %s", lost, s.why)
+			}
+		}
+		c.close()
+	}
+}
+
+// A file may come in pieces of any size, and its end is not that of a read that failed.
+func TestShortReads(t *testing.T) {
+	want := content(5*smallUnit + 7)
+	encode := func(r io.Reader) ([]*newFile, error) {
+		c := &set{data: 3, parity: 2, unit: smallUnit, size: int64(len(want)), matrix: erasure.NormalisedCauchy, mode: 0o600, name: "file"}
+		codec, err := c.codec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &session{ctx: t.Context(), stdout: io.Discard, stderr: io.Discard}
+		files, err := s.beginShards(c, filepath.Join(t.TempDir(), c.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(files.discard)
+		if err := c.encodeFile(s.ctx, codec, r, files.files, nil); err != nil {
+			return nil, err
+		}
+		for i, f := range files.files {
+			if _, err := f.WriteAt(c.header(i), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return files.files, nil
+	}
+	for name, wrap := range map[string]func(io.Reader) io.Reader{
+		"one byte": iotest.OneByteReader, "half": iotest.HalfReader, "early EOF": iotest.DataErrReader,
+	} {
+		files, err := encode(wrap(bytes.NewReader(want)))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for i, b := range reference(t, want, "file", 0o600, 3, 2, smallUnit, erasure.NormalisedCauchy) {
+			if !bytes.Equal(read(t, files[i].Name()), b) {
+				t.Errorf("%s: shard file %d is another one", name, i)
+			}
+		}
+	}
+	for n := range want {
+		broken := errors.New("broken")
+		if _, err := encode(io.MultiReader(bytes.NewReader(want[:n]), iotest.ErrReader(broken))); err != broken {
+			t.Errorf("after %d bytes a read failed: %v", n, err)
+		}
+		if _, err := encode(bytes.NewReader(want[:n])); err != errChanged {
+			t.Errorf("the file ended after %d bytes: %v", n, err)
+		}
+	}
+}
+
 // Files have the permissions of the one that was encoded, and never more.
 func TestPermissions(t *testing.T) {
 	for _, perm := range []fs.FileMode{0o600, 0o700, 0o400, 0o500} {
@@ -645,6 +788,8 @@ func TestStaleTemporaries(t *testing.T) {
 	for _, name := range names {
 		write(t, filepath.Join(dir, name), read(t, shardPath(path, 1)))
 	}
+	other := filepath.Join(dir, ".shards-fedcba9876543210.tmp")
+	os.Mkdir(other, 0o700)
 	mustCall(t, "verify", dir)
 	held, err := createTemporary(dir, 0o600)
 	if err != nil {
@@ -655,4 +800,7 @@ func TestStaleTemporaries(t *testing.T) {
 	before[names[1]], before[names[2]] = before["file.001.shard"], before["file.001.shard"]
 	before[filepath.Base(held.Name())] = ""
 	same(t, dir, before)
+	if _, err := os.Stat(other); err != nil {
+		t.Error("a directory was removed:", err)
+	}
 }
