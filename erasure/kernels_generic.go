@@ -11,7 +11,6 @@ const genericBlock = 4096
 
 // dotGeneric does a pass. It parks sums in the outputs.
 func dotGeneric(p *pass, first, last int) {
-	rows := products()
 	dense := len(p.outputs) - p.sum // entries of a source
 	entries := unsafe.Slice(p.entries, dense*p.sources.count)
 	for from := first; from < last; from += genericBlock {
@@ -19,28 +18,31 @@ func dotGeneric(p *pass, first, last int) {
 		for i, out := range p.outputs {
 			out = out[from:to]
 			first := p.start == nil
-			add := func(source []byte, c byte) {
-				switch source = source[from:to]; {
-				case first:
-					multiply(out, source, &rows[c])
-				case c == 1:
-					subtle.XORBytes(out, out, source)
-				default:
-					multiplyAdd(out, source, &rows[c])
-				}
+			for _, source := range p.ones.all() {
+				accumulate(out, source[from:to], 1, first)
 				first = false
 			}
-			for _, source := range p.ones.all() {
-				add(source, 1)
-			}
 			for j, source := range p.sources.all() {
-				if i < p.sum {
-					add(source, 1)
-				} else {
-					add(source, entries[j*dense+i-p.sum])
+				c := byte(1)
+				if i >= p.sum {
+					c = entries[j*dense+i-p.sum]
 				}
+				accumulate(out, source[from:to], c, first)
+				first = false
 			}
 		}
+	}
+}
+
+// accumulate adds c times source to out, or puts it there if it is the first.
+func accumulate(out, source []byte, c byte, first bool) {
+	switch row := &products()[c]; {
+	case first:
+		multiply(out, source, row)
+	case c == 1:
+		subtle.XORBytes(out, out, source)
+	default:
+		multiplyAdd(out, source, row)
 	}
 }
 

@@ -152,8 +152,8 @@ func TestTable(t *testing.T) {
 		if fused := isFused(uint8(i)); fused != (k.Funcs.ctr != nil) || fused != (k.Funcs.cbcDecrypt != nil) {
 			t.Errorf("%s: table and switches differ on whether it is fused", k.Name)
 		}
-		if rows := k.Funcs.cbcRows != nil; rows != (k.Funcs.cfbRows != nil) || rows && k.Batch*BlockSize != rowBytes {
-			t.Errorf("%s: batches of %d, and rows in CBC mode: %v, in CFB mode: %v", k.Name, k.Batch, rows, !rows)
+		if k.Funcs.rows != nil && k.Batch*BlockSize != rowBytes {
+			t.Errorf("%s: batches of %d, and rows", k.Name, k.Batch)
 		}
 		if (k.Batch == 1) != (k.Funcs.cbcEncrypt != nil) {
 			t.Errorf("%s: batches of %d, and CBC encryption: %v", k.Name, k.Batch, k.Funcs.cbcEncrypt != nil)
@@ -421,12 +421,12 @@ func TestRows(t *testing.T) {
 	source, destination, chain := testkit.Guarded(t, len(in)), testkit.Guarded(t, len(in)), testkit.Guarded(t, rowBytes)
 	eachKernel(t, func(t *testing.T, i int, p plan) {
 		f, c := kernels[i].Funcs, newTest(t, key, p)
-		if has := f.cbcRows != nil; has != (c.Lanes() == lanes) || !has && c.Lanes() != 0 {
+		if has := f.rows != nil; has != (c.Lanes() == lanes) || !has && c.Lanes() != 0 {
 			t.Fatalf("rows: %v, and %d lanes", has, c.Lanes())
 		}
 		type rowsMethod = func(dst, src, iv []byte)
-		table := func(f rowsFunc) rowsMethod {
-			return func(dst, src, iv []byte) { f(&c.schedule, dst, src, (*[rowBytes]byte)(iv)) }
+		table := func(counter *[BlockSize]byte) rowsMethod {
+			return func(dst, src, iv []byte) { f.rows(&c.schedule, dst, src, counter, (*[rowBytes]byte)(iv)) }
 		}
 		for _, m := range []struct {
 			name     string
@@ -434,8 +434,8 @@ func TestRows(t *testing.T) {
 			f        rowsMethod
 			keep     bool // the row stays as it is
 		}{
-			{"cbcRows", false, table(f.cbcRows), true},
-			{"cfbRows", true, table(f.cfbRows), true},
+			{"rows in CBC mode", false, table(nil), true},
+			{"rows in CFB mode", true, table((*[BlockSize]byte)(testkit.Random("any", BlockSize))), true},
 			{"EncryptCBCLanes", false, c.EncryptCBCLanes, false},
 			{"EncryptCFBLanes", true, c.EncryptCFBLanes, false},
 		} {
@@ -487,7 +487,7 @@ func TestRows(t *testing.T) {
 // TestRowsMisuse has calls panic that a Cipher with rows must not take, before anything is written.
 func TestRowsMisuse(t *testing.T) {
 	eachKernel(t, func(t *testing.T, i int, p plan) {
-		if kernels[i].Funcs.cbcRows == nil {
+		if kernels[i].Funcs.rows == nil {
 			return // TestRows has what its Cipher does.
 		}
 		c := newTest(t, make([]byte, 16), p)

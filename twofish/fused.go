@@ -45,20 +45,20 @@ func (c *Cipher) EncryptCFBLanes(dst, src, iv []byte) { c.encryptRows(true, dst,
 
 func (c *Cipher) encryptRows(feedback bool, dst, src, iv []byte) {
 	checkBlocks(dst, src)
-	f := c.rows()
-	if f == nil || len(iv) != rowBytes {
+	k := c.rows()
+	if k == nil || len(iv) != rowBytes {
 		panic("crypto/twofish: IV length must equal the block size times Lanes")
 	}
 	if len(src)%rowBytes != 0 {
 		panic("crypto/twofish: input not full rows")
 	}
-	encrypt := f.cbcRows
+	var counter *[BlockSize]byte
 	if feedback {
-		encrypt = f.cfbRows
+		counter = (*[BlockSize]byte)(iv) // any
 	}
-	for row := (*[rowBytes]byte)(iv); len(src) > 0; {
+	for len(src) > 0 {
 		n := cut(len(src), rowBytes)
-		encrypt(&c.schedule, dst[:n], src[:n], row)
+		k.rows(&c.schedule, dst[:n], src[:n], counter, (*[rowBytes]byte)(iv))
 		copy(iv, dst[n-rowBytes:n])
 		dst, src = dst[n:], src[n:]
 	}
@@ -67,7 +67,7 @@ func (c *Cipher) encryptRows(feedback bool, dst, src, iv []byte) {
 // rows returns the functions of the first kernel of the plan that has rows, or nil.
 func (c *Cipher) rows() *funcs {
 	for _, s := range c.plan.steps[:c.plan.last+1] {
-		if f := &kernels[s.kernel].Funcs; f.cbcRows != nil {
+		if f := &kernels[s.kernel].Funcs; f.rows != nil {
 			return f
 		}
 	}

@@ -19,12 +19,11 @@ type funcs struct {
 	ctr func(s *schedule, dst, src []byte, counter *[BlockSize]byte)
 	// cbcDecrypt and cbcEncrypt leave the last ciphertext block in iv.
 	cbcDecrypt, cbcEncrypt func(s *schedule, dst, src []byte, iv *[BlockSize]byte)
-	// cbcRows and cfbRows encrypt as many messages as a batch has blocks, side by side: src has a block of each in a row,
-	// then the next one of each. row is the one before the first; it stays as it is.
-	cbcRows, cfbRows rowsFunc
+	// rows encrypts as many messages as a batch has blocks, side by side: src has a block of each in a row, then the next one
+	// of each. row is the one before the first; it stays as it is. The mode is CBC, or, with a counter, whose value is not
+	// used, CFB.
+	rows func(s *schedule, dst, src []byte, counter *[BlockSize]byte, row *[rowBytes]byte)
 }
-
-type rowsFunc func(s *schedule, dst, src []byte, row *[rowBytes]byte)
 
 // rowBytes is a row of the kernels that have rows, in bytes.
 const rowBytes = 64 * BlockSize

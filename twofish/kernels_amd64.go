@@ -97,10 +97,7 @@ var kernels = kernel.Table[funcs]{
 // fusedRows is fused for a kernel with rows.
 func fusedRows(encrypt func(s *schedule, dst, src []byte, counter *[BlockSize]byte, row *[rowBytes]byte), decrypt func(s *schedule, dst, src []byte, iv *[BlockSize]byte)) funcs {
 	f := fused(func(s *schedule, dst, src []byte, counter *[BlockSize]byte) { encrypt(s, dst, src, counter, nil) }, decrypt)
-	f.cbcRows = func(s *schedule, dst, src []byte, row *[rowBytes]byte) { encrypt(s, dst, src, nil, row) }
-	f.cfbRows = func(s *schedule, dst, src []byte, row *[rowBytes]byte) {
-		encrypt(s, dst, src, (*[BlockSize]byte)(row[:]), row)
-	}
+	f.rows = encrypt
 	return f
 }
 

@@ -147,11 +147,11 @@ func traceCases(t *testing.T) (cases []traceCase) {
 				add(k.Name+" cbcDecrypt", row.function("decrypt"), k.ConstantTime, p,
 					func(m *traceMemory) { k.Funcs.cbcDecrypt(&m.c.schedule, m.dst[:n], m.src[:n], &m.chain) })
 			}
-			for _, f := range []rowsFunc{k.Funcs.cbcRows, k.Funcs.cfbRows} {
-				if f != nil {
-					add(k.Name+" rows", row.function("encrypt"), k.ConstantTime, p,
-						func(m *traceMemory) { f(&m.c.schedule, m.dst[:n], m.src[:n], &m.row) })
-				}
+			if k.Funcs.rows != nil {
+				add(k.Name+" rows in CBC mode", row.function("encrypt"), k.ConstantTime, p,
+					func(m *traceMemory) { k.Funcs.rows(&m.c.schedule, m.dst[:n], m.src[:n], nil, &m.row) })
+				add(k.Name+" rows in CFB mode", row.function("encrypt"), k.ConstantTime, p,
+					func(m *traceMemory) { k.Funcs.rows(&m.c.schedule, m.dst[:n], m.src[:n], &m.chain, &m.row) })
 			}
 			if k.Funcs.cbcEncrypt != nil {
 				add(k.Name+" cbcEncrypt", row.function("cbcEncrypt"), k.ConstantTime, p,

@@ -33,6 +33,8 @@ var Helpers = []Helper{
 	{"modes.foldAVX2", hwfeatures.IntelAVX2, ""},
 	{"modes.fillTweaksAVX2", hwfeatures.IntelAVX2, ""},
 	{"modes.fillOffsetsAVX2", hwfeatures.IntelAVX2, ""},
+	{"modes.collectAVX2", hwfeatures.IntelAVX2, ""},
+	{"modes.distributeAVX2", hwfeatures.IntelAVX2, ""},
 	{"modes.prefetchSSE", 0, ""},
 	{"twofish.fillCountersAVX2", hwfeatures.IntelAVX2, ""}, // behind hasAVX2
 
