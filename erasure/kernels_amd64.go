@@ -107,3 +107,12 @@ func updateOutputs(k uint8) int {
 	}
 	return maxOutputs
 }
+
+// waysFor returns how many lines of a set a first-level cache is taken to hold, or 0 where it does not matter: where kernel k
+// has not been measured.
+func waysFor(k uint8) int {
+	if k == kernelAVX2 {
+		return 8
+	}
+	return 0
+}

@@ -331,9 +331,9 @@ func TestKernels(t *testing.T) {
 			}
 		})
 		t.Run("large", func(t *testing.T) {
-			shapes, kinds, lengths := [][2]int{{50, 20}, {200, 50}, {17, 3}, {255, 1}, {1, 255}, {30, 13}}, matrixKinds, []int{17, 64, 1500, 1600}
+			shapes, kinds, lengths := [][2]int{{50, 20}, {200, 50}, {17, 3}, {255, 1}, {1, 255}, {30, 13}}, matrixKinds, []int{17, 64, 1500, 2600}
 			if testkit.Boundary() {
-				shapes, kinds, lengths = [][2]int{{30, 13}, {17, 3}}, matrixKinds[1:3], []int{17, 1100}
+				shapes, kinds, lengths = [][2]int{{30, 13}, {17, 3}}, matrixKinds[1:3], []int{17, 2300}
 			}
 			for _, shape := range shapes {
 				b := newBench(t, shape[0]+shape[1], 6000)

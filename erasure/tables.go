@@ -18,6 +18,7 @@ type Tables struct {
 	zeros         []int   // rows of zeros
 	groups        []group // of the other rows
 	far           int     // shards of so many bytes, or more, are too much for the caches
+	ways          int     // as in waysFor
 	updates       struct {
 		call    int       // so many bytes of each shard are in a kernel call, at most
 		once    sync.Once // makes entries, when the first update comes
@@ -83,6 +84,7 @@ func makeTables(coefficients []byte, rows, columns int, k uint8) *Tables {
 		dense = dense[size:]
 	}
 	t.far = farBytes / max(rows+columns, 1)
+	t.ways = waysFor(k)
 	t.updates.call = cut(1 + min(rows, updateOutputs(k)))
 	return t
 }

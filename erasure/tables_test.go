@@ -92,20 +92,32 @@ func TestParts(t *testing.T) {
 
 // Shards that come from memory are walked over otherwise than those in a cache, and parts of them like the whole.
 func TestWalk(t *testing.T) {
-	for _, x := range []struct{ columns, rows, n, tile, most, ahead int }{
-		{10, 4, 32 << 10, 32 << 10, 10, 0},
-		{50, 20, 32 << 10, groupTile, 50, 0},
-		{40, 1, 32 << 10, groupTile, 40, 0},
-		{10, 4, farBytes/14 - 1, farBytes/14 - 1, 10, 0},
-		{10, 4, farBytes / 14, farBytes / 14, 10, farAhead},
-		{10, 20, 1 << 20, groupTile, 10, farAhead},
-		{17, 3, 1 << 20, farTile, farSources, farAhead},
-		{50, 20, 1 << 20, farTile, farSources, farAhead},
+	for _, x := range []struct {
+		columns, rows, n  int
+		crowded           bool
+		tile, most, ahead int
+	}{
+		{10, 4, 32 << 10, false, 32 << 10, 10, 0},
+		{50, 20, 32 << 10, false, groupTile, 50, 0},
+		{40, 1, 32 << 10, false, groupTile, 40, 0},
+		{10, 4, farBytes/14 - 1, false, farBytes/14 - 1, 10, 0},
+		{10, 4, farBytes / 14, false, farBytes / 14, 10, farAhead},
+		{10, 20, 1 << 20, false, groupTile, 10, farAhead},
+		{17, 3, 1 << 20, false, farTile, farSources, farAhead},
+		{50, 20, 1 << 20, false, farTile, farSources, farAhead},
+		{10, 4, 4096, true, crowdedTile, crowdedSources, 0},
+		{17, 3, 1 << 20, true, crowdedTile, crowdedSources, farAhead},
+		{10, 6, crowdedSixOutputs - 1, true, crowdedSixOutputs - 1, 10, 0},
+		{10, 6, crowdedSixOutputs, true, crowdedTile, crowdedSources, 0},
 	} {
 		tables := must(t, newMatrix(x.rows, x.columns, func(i, j int) byte { return byte(2 + i + j) }), kernelGeneric)
-		if got, want := tables.walk(x.n), (walk{x.tile, x.most, x.ahead}); got != want {
+		if got, want := tables.walk(x.n, x.crowded), (walk{x.tile, x.most, x.ahead}); got != want {
 			t.Errorf("%d+%d, %d bytes: %v, want %v", x.columns, x.rows, x.n, got, want)
 		}
+	}
+	zeros := must(t, newMatrix(3, 10, func(int, int) byte { return 0 }), kernelGeneric)
+	if got := zeros.walk(4096, true); got != (walk{4096, 10, 0}) {
+		t.Errorf("a matrix of zeros: %v", got)
 	}
 	testkit.Kernels(t, primitive, kernels, func(t *testing.T, k int) {
 		r := rand.New(rand.NewPCG(11, 12))
@@ -393,7 +405,7 @@ func TestCallLength(t *testing.T) {
 				shards int // that a call reads and writes
 				f      func()
 			}{
-				{"encode", tables.walk(n).most + g.count, func() { tables.encode(outputs, sources) }},
+				{"encode", tables.walk(n, tables.crowded(n, sources)).most + g.count, func() { tables.encode(outputs, sources) }},
 				{"update", 1 + min(shape[1], updateOutputs(uint8(k))), func() { tables.update(outputs, shape[0]-1, last) }},
 				{"parts", min(shape[0], 8) + g.count, func() { tables.runParts(g, walk{most: 8}, outputs[g.first:g.first+g.count], sources, 0, n) }},
 			} {

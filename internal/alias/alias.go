@@ -1,7 +1,10 @@
 // Package alias tells how two byte slices lie in memory.
 package alias
 
-import "unsafe"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // AnyOverlap reports whether x and y share memory at any index. Capacity beyond the length does not count.
 func AnyOverlap(x, y []byte) bool {
@@ -54,4 +57,30 @@ func Follow(address uintptr, n int, slices [][]byte) (end uintptr, ok bool) {
 		address = start + uintptr(n)
 	}
 	return address, true
+}
+
+// Crowded reports whether more than so many slices begin in the same line of a page. These fall on the same set of a
+// first-level cache, and, if they are more than it has ways, push each other out.
+func Crowded(slices [][]byte, ways int) bool {
+	if len(slices) <= ways {
+		return false
+	}
+	const line, lines = 64, 4096 / 64
+	at := func(x []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(x))) / line % lines }
+	seen := uint64(0)
+	for _, x := range slices {
+		seen |= 1 << at(x)
+	}
+	// So many different lines leave no more than so many of the others in one.
+	if len(slices)-bits.OnesCount64(seen) < ways {
+		return false
+	}
+	var counts [lines]int
+	for _, x := range slices {
+		n := &counts[at(x)]
+		if *n++; *n > ways {
+			return true
+		}
+	}
+	return false
 }

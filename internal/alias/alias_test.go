@@ -85,3 +85,36 @@ func TestFollow(t *testing.T) {
 		}
 	}
 }
+
+func TestCrowded(t *testing.T) {
+	b := make([]byte, 1<<20)
+	for len(b) > 0 && uintptr(unsafe.Pointer(&b[0]))%4096 != 0 {
+		b = b[1:]
+	}
+	at := func(places ...int) (slices [][]byte) {
+		for _, i := range places {
+			slices = append(slices, b[i:][:100])
+		}
+		return slices
+	}
+	const page = 4096
+	for _, c := range []struct {
+		name   string
+		slices [][]byte
+		ways   int
+		want   bool
+	}{
+		{"none", nil, 0, false},
+		{"as many as ways", at(0, page, 2*page), 3, false},
+		{"one more", at(0, page, 2*page, 3*page), 3, true},
+		{"one more, but a line further", at(0, page, 2*page, 3*page+64), 3, false},
+		{"one more, at other bytes of the line", at(0, page+1, 2*page+63, 3*page+32), 3, true},
+		{"two lines", at(64, page, page+64, 2*page, 2*page+64, 3*page), 3, false},
+		{"two lines, and more in one", at(64, page, page+64, 2*page, 2*page+64, 3*page, 4*page+64), 3, true},
+		{"the last line of a page", at(page-1, 2*page-64, 3*page-32), 2, true},
+	} {
+		if got := Crowded(c.slices, c.ways); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
