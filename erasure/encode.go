@@ -70,7 +70,7 @@ const (
 )
 
 // Sources of which more begin in the same line of a page than a cache set has ways push each other out. They are done in
-// parts, which leave room for outputs, from more than half a page on. On Zen 3 (EPYC, avx2, GB/s of sources and outputs, page-aligned):
+// parts, which leave room for outputs. On Zen 3 (EPYC, avx2, GB/s of sources and outputs, page-aligned):
 //
 //	                           9+3                 10+2                10+6                17+3            50+20
 //	                    4 KiB  32 KiB 1 MiB  4 KiB 32 KiB 1 MiB  4 KiB 32 KiB 1 MiB  4 KiB 32 KiB 1 MiB    32 KiB
@@ -81,7 +81,7 @@ const (
 //	parts of 6, 32 KiB          30.1   27.8          36.5  34.1          16.7  16.5   25.6   25.7  24.5     4.68
 //	parts of 8, 32 KiB          30.1   27.7          36.6  34.1          16.6  16.5                         4.64
 //
-// In shards of 1 and 2 KiB it loses up to 10%, and so it does with six outputs up to 32 KiB.
+// In shards of 1 and 2 KiB parts lose up to 10%, and so they do with six outputs up to 32 KiB.
 const (
 	crowdedSources    = 6
 	crowdedTile       = 32 << 10
