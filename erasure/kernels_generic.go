@@ -10,16 +10,17 @@ import (
 const genericBlock = 4096
 
 // dotGeneric does a pass. It parks sums in the outputs.
-func dotGeneric(p *pass, first, last int) {
+func dotGeneric(p *pass, begin, end int) {
+	rows := products()
 	dense := len(p.outputs) - p.sum // entries of a source
 	entries := unsafe.Slice(p.entries, dense*p.sources.count)
-	for from := first; from < last; from += genericBlock {
-		to := min(from+genericBlock, last)
+	for from := begin; from < end; from += genericBlock {
+		to := min(from+genericBlock, end)
 		for i, out := range p.outputs {
 			out = out[from:to]
 			first := p.start == nil
 			for _, source := range p.ones.all() {
-				accumulate(out, source[from:to], 1, first)
+				accumulate(out, source[from:to], &rows[1], first)
 				first = false
 			}
 			for j, source := range p.sources.all() {
@@ -27,19 +28,19 @@ func dotGeneric(p *pass, first, last int) {
 				if i >= p.sum {
 					c = entries[j*dense+i-p.sum]
 				}
-				accumulate(out, source[from:to], c, first)
+				accumulate(out, source[from:to], &rows[c], first)
 				first = false
 			}
 		}
 	}
 }
 
-// accumulate adds c times source to out, or puts it there if it is the first.
-func accumulate(out, source []byte, c byte, first bool) {
-	switch row := &products()[c]; {
+// accumulate adds source, multiplied as row says, to out, or puts it there if it is the first.
+func accumulate(out, source []byte, row *[256]byte, first bool) {
+	switch {
 	case first:
 		multiply(out, source, row)
-	case c == 1:
+	case row[1] == 1:
 		subtle.XORBytes(out, out, source)
 	default:
 		multiplyAdd(out, source, row)

@@ -2224,14 +2224,12 @@ next:
 	SUBQ R13, CX
 
 more:
-	MOVQ $0x00000800, R13
-
 	// Not two rows at a time: the second one depends on the first one
 	CMPQ row+64(FP), $0x00
 	JNE  single
+	MOVQ $0x00000800, R13
 	CMPQ CX, R13
 	JAE  batch
-	MOVQ $0x00000400, R13
 
 single:
 	MOVQ $0x00000400, R13

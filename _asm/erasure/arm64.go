@@ -15,6 +15,8 @@ const (
 	armOutputs    arm64.X = 1 // headers
 	armSources    arm64.X = 2
 	armSourcesEnd arm64.X = 4
+	armOnes       arm64.X = 16 // headers of sources whose coefficients are all 1
+	armOnesEnd    arm64.X = 3
 	armEntries    arm64.X = 5
 	armAt, armTo  arm64.X = 6, 7
 	armEntry      arm64.X = 8 // of the source at hand
@@ -25,8 +27,6 @@ const (
 	armAddress    arm64.X = 13
 	armStride     arm64.X = 14 // bytes of each shard in a step of scalable vectors
 	armCount      arm64.X = 15
-	armOnes       arm64.X = 16 // headers of sources whose coefficients are all 1
-	armOnesEnd    arm64.X = 3
 )
 
 // Vector registers. Sums, and what goes with them, are in the first ones.

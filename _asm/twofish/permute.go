@@ -108,17 +108,16 @@ func (p *permuter) kernel() {
 	p.store(a)
 
 	p.Label("more")
+	if p.hasRows() {
+		p.Comment("Not two rows at a time: the second one depends on the first one")
+		p.CMPQ(a.row, operand.U8(0))
+		p.JNE(operand.LabelRef("single"))
+	}
 	for _, batches := range []int{2, 1} {
-		p.MOVQ(operand.U32(batches*p.batchBytes()), batchSize)
-		if batches == 2 && p.hasRows() {
-			p.Comment("Not two rows at a time: the second one depends on the first one")
-			p.CMPQ(a.row, operand.U8(0))
-			p.JNE(operand.LabelRef("single"))
-		}
 		if batches == 1 && p.hasRows() {
 			p.Label("single")
-			p.MOVQ(operand.U32(p.batchBytes()), batchSize)
 		}
+		p.MOVQ(operand.U32(batches*p.batchBytes()), batchSize)
 		p.CMPQ(bytesLeft, batchSize)
 		p.JAE(operand.LabelRef("batch"))
 	}

@@ -69,15 +69,16 @@ func (w *wide) start(how string) arguments {
 		chain, mode = "iv", "With an IV, it decrypts in CBC mode, and the IV becomes the last block of src."
 	}
 	doc := []string{
-		fmt.Sprintf("%s %s the blocks of src, a multiple of %d, into dst, as %sGeneric does.", name, does, 2*w.lanes, verb), mode, how,
+		fmt.Sprintf("%s %s the blocks of src, a multiple of %d, into dst, as %sGeneric does.", name, does, 2*w.lanes, verb), mode,
 	}
 	parameters := fmt.Sprintf("s *schedule, dst, src []byte, %s *[16]byte", chain)
 	if w.hasRows() {
 		parameters += fmt.Sprintf(", row *[%d]byte", w.batchBytes())
-		doc = append(doc[:2:2], fmt.Sprintf("With a row, it encrypts %d messages in CBC mode that lie in src row by row, a block of each to a row; row is what", 2*w.lanes),
-			"comes before the first one. With a counter besides, whose value is not used, it is CFB mode.", how)
+		doc = append(doc,
+			fmt.Sprintf("With a row, it encrypts %d messages in CBC mode that lie in src row by row, a block of each to a row; row is what", 2*w.lanes),
+			"comes before the first one. With a counter besides, whose value is not used, it is CFB mode.")
 	}
-	w.text(name, "func("+parameters+")", doc...)
+	w.text(name, "func("+parameters+")", append(doc, how)...)
 	w.Load(w.Param("s"), w.schedule)
 	a := arguments{
 		dst: w.address(w.Param("dst").Base()), src: w.address(w.Param("src").Base()), left: w.address(w.Param("src").Len()),

@@ -20,6 +20,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/twogather/twogather/internal/testkit"
 )
 
 // sabotage has this process end, or be interrupted, at a step that the environment says.
@@ -372,10 +374,7 @@ func TestOrderOfSteps(t *testing.T) {
 // the path of what is synced, for others the two names, or one.
 func systemCalls(t *testing.T, args ...string) (calls [][]string) {
 	t.Helper()
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip(err)
-	}
+	strace := testkit.NeedProgram(t, "strace")
 	file := filepath.Join(t.TempDir(), "calls")
 	cmd := exec.Command(strace, append([]string{"-f", "-y", "-qq", "-o", file,
 		"-e", "trace=fsync,?link,?linkat,?rename,?renameat,?renameat2,?unlink,?unlinkat", os.Args[0]}, args...)...)

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/twogather/twogather/internal/testkit"
 )
 
 func init() {
@@ -166,10 +168,7 @@ func TestPipe(t *testing.T) {
 
 // On a terminal there is a bar, which leaves an empty line.
 func TestProgress(t *testing.T) {
-	script, err := exec.LookPath("script")
-	if err != nil {
-		t.Skip(err)
-	}
+	script := testkit.NeedProgram(t, "script")
 	path := write(t, filepath.Join(t.TempDir(), "file"), content(100_000))
 	cmd := exec.Command(script, "-qec", fmt.Sprintf("stty cols 100; %s encode %s", os.Args[0], path), "/dev/null")
 	cmd.Env = program([]string{"SHARDS_TEST_UNIT=64", "SHARDS_TEST_STEP=1000", "SHARDS_TEST_SIGNAL=none", "SHELL=/bin/sh"}).Env
