@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/twogather/twogather/internal/alias"
 )
@@ -192,7 +191,7 @@ func allocate(n, size int) [][]byte {
 	// An odd number of lines from one to the next: 64 slices in turn have 64 different places in 4 KiB.
 	step := ((size+line-1)/line | 3) * line
 	block := make([]byte, n*step+line)
-	block = block[-uintptr(unsafe.Pointer(unsafe.SliceData(block)))%line:]
+	block = block[-alias.Address(block)%line:]
 	slices := make([][]byte, n)
 	for i := range slices {
 		slices[i] = block[i*step:][:size:size]

@@ -3,7 +3,6 @@ package raid6
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"github.com/twogather/twogather/internal/alias"
 )
@@ -46,7 +45,7 @@ func (c Code) WithGoroutines(n int) Code {
 
 // GenSyndrome overwrites p and q with the P and the Q of data. All chunks have the same length.
 func (c Code) GenSyndrome(data [][]byte, p, q []byte) error {
-	if end, ok := inOrder(data, len(p)); !ok || len(q) != len(p) || address(p) < end || address(q) < address(p)+uintptr(len(p)) {
+	if end, ok := inOrder(data, len(p)); !ok || len(q) != len(p) || alias.Address(p) < end || alias.Address(q) < alias.Address(p)+uintptr(len(p)) {
 		if err := checkData(data, 0, len(data), 2, p, q); err != nil {
 			return err
 		}
@@ -148,7 +147,7 @@ func (c Code) Locate(disks [][]byte) (int, error) {
 
 // GenParity overwrites p with the P of data, for arrays that have no Q (RAID-5).
 func (c Code) GenParity(data [][]byte, p []byte) error {
-	if end, ok := inOrder(data, len(p)); !ok || address(p) < end {
+	if end, ok := inOrder(data, len(p)); !ok || alias.Address(p) < end {
 		if err := checkData(data, 0, len(data), 1, p, nil); err != nil {
 			return err
 		}
@@ -259,9 +258,9 @@ func checkData(data [][]byte, start, stop int, parity int, p, q []byte) error {
 // shows, so what overlaps is found by one comparison: it begins among the 2n-1 addresses from n-1 before the other one on.
 func apart(data [][]byte, p, q []byte) bool {
 	n := uintptr(len(p))
-	beforeP, beforeQ, window := address(p)-n+1, address(q)-n+1, 2*n-min(n, 1)
+	beforeP, beforeQ, window := alias.Address(p)-n+1, alias.Address(q)-n+1, 2*n-min(n, 1)
 	for _, d := range data {
-		if a := address(d); len(d) != len(p) || d == nil || a-beforeP < window || a-beforeQ < window {
+		if a := alias.Address(d); len(d) != len(p) || d == nil || a-beforeP < window || a-beforeQ < window {
 			return false
 		}
 	}
@@ -270,12 +269,9 @@ func apart(data [][]byte, p, q []byte) bool {
 
 // overlap reports whether two chunks of the same length share memory.
 func overlap(a, b []byte) bool {
-	d, n := address(a)-address(b), uintptr(len(a))
+	d, n := alias.Address(a)-alias.Address(b), uintptr(len(a))
 	return d < n || -d < n
 }
-
-// address is where b lies.
-func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // dataError says what is wrong with checkData's arguments.
 func dataError(data [][]byte, start, stop int, parity [][]byte) error {

@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/alias"
 	"github.com/twogather/twogather/internal/gf256"
 	"github.com/twogather/twogather/internal/testkit"
 )
@@ -1298,7 +1299,7 @@ func TestTuneArrays(t *testing.T) {
 			}
 			end := uintptr(0)
 			for z, d := range array {
-				at := address(d)
+				at := alias.Address(d)
 				if len(d) != shape[2] || int(at%page) != i*z*stagger%page || at < end || bytes.IndexByte(d, 0) >= 0 {
 					t.Fatalf("%v: chunk %d has %d bytes from %#x on, behind one up to %#x", shape, z, len(d), at, end)
 				}

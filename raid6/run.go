@@ -138,7 +138,7 @@ func (j *job) prepare(c Code) {
 	// disks and 4 KiB.
 	visit := max(kernels[j.kernel].Batch, 128)
 	j.cut = max(maxCall/j.group&^(visit-1), visit)
-	j.stream = j.op == opSyndrome && j.group == n && (n+2)*len(j.p) >= streamFrom && address(j.p)%64 == 0 && address(j.q)%64 == 0
+	j.stream = j.op == opSyndrome && j.group == n && (n+2)*len(j.p) >= streamFrom && alias.Address(j.p)%64 == 0 && alias.Address(j.q)%64 == 0
 }
 
 // groupFor returns how many disks a kernel call walks over: all, unless more chunks begin at the same place in a page than a

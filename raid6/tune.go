@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/twogather/twogather/hwfeatures"
+	"github.com/twogather/twogather/internal/alias"
 )
 
 // What Tune measures.
@@ -78,7 +79,7 @@ func newArray(disks, chunk, stagger int) [][]byte {
 	for i := range memory {
 		memory[i] = byte(i) | 1 // untouched memory can be one page of zeros, over and over
 	}
-	start := int(-address(memory) % page)
+	start := int(-alias.Address(memory) % page)
 	array := make([][]byte, disks)
 	for z := range array {
 		array[z] = memory[start+z*stride+z*stagger%page:][:chunk:chunk]

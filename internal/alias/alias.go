@@ -6,13 +6,16 @@ import (
 	"unsafe"
 )
 
+// Address is where x lies.
+func Address(x []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(x))) }
+
 // AnyOverlap reports whether x and y share memory at any index. Capacity beyond the length does not count.
 func AnyOverlap(x, y []byte) bool {
 	if len(x) == 0 || len(y) == 0 {
 		return false
 	}
-	px := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
-	py := uintptr(unsafe.Pointer(unsafe.SliceData(y)))
+	px := Address(x)
+	py := Address(y)
 	return px < py+uintptr(len(y)) && py < px+uintptr(len(x))
 }
 
@@ -30,7 +33,7 @@ func (e *Extent) Add(x []byte) {
 	if len(x) == 0 {
 		return
 	}
-	start := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+	start := Address(x)
 	end := start + uintptr(len(x))
 	if e.end == 0 {
 		*e = Extent{start, end}
@@ -41,7 +44,7 @@ func (e *Extent) Add(x []byte) {
 
 // Meets reports whether x has a part in the stretch. Where it has none, it overlaps no slice in it.
 func (e *Extent) Meets(x []byte) bool {
-	start := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+	start := Address(x)
 	return len(x) > 0 && start < e.end && e.start < start+uintptr(len(x))
 }
 
@@ -50,7 +53,7 @@ func (e *Extent) Meets(x []byte) bool {
 // above 0 no two of them overlap, which is seen at once.
 func Follow(address uintptr, n int, slices [][]byte) (end uintptr, ok bool) {
 	for _, x := range slices {
-		start := uintptr(unsafe.Pointer(unsafe.SliceData(x)))
+		start := Address(x)
 		if len(x) != n || start < address {
 			return 0, false
 		}
@@ -66,7 +69,7 @@ func Crowded(slices [][]byte, ways int) bool {
 		return false
 	}
 	const line, lines = 64, 4096 / 64
-	at := func(x []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(x))) / line % lines }
+	at := func(x []byte) uintptr { return Address(x) / line % lines }
 	seen := uint64(0)
 	for _, x := range slices {
 		seen |= 1 << at(x)
